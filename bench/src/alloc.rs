@@ -1,0 +1,108 @@
+//! How much memory a structure takes, seen from the allocator: what it holds in the end and what it held at its peak.
+//!
+//! Knows bytes that were asked for. It does not know pages, nor memory that a crate maps behind the allocator's back.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+/// The system's allocator, counting.
+pub(crate) struct Counting;
+
+fn grew(bytes: usize) {
+    let live = LIVE.fetch_add(bytes, Relaxed) + bytes;
+    PEAK.fetch_max(live, Relaxed);
+}
+
+fn shrank(bytes: usize) {
+    LIVE.fetch_sub(bytes, Relaxed);
+}
+
+// SAFETY: every call goes to `System` with its arguments unchanged; the counters touch no memory of the caller.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grew(layout.size());
+        // SAFETY: the caller keeps the contract of `alloc`, which is the contract of `System.alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    // Forwarded on its own: zeroed memory straight from the kernel is free, and some rivals live on that.
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        grew(layout.size());
+        // SAFETY: as in `alloc`.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        shrank(layout.size());
+        // SAFETY: `block` came out of `System` with this layout, because all of the above forward to it.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // Large blocks are moved by remapping pages, so old and new never exist side by side: count the difference.
+        if new_size >= layout.size() {
+            grew(new_size - layout.size());
+        } else {
+            shrank(layout.size() - new_size);
+        }
+        // SAFETY: as in `dealloc`, and the caller vouches for `new_size`.
+        unsafe { System.realloc(block, layout, new_size) }
+    }
+}
+
+/// Bytes that came to life since a [`Meter`] was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Memory {
+    pub(crate) held: usize,
+    pub(crate) peak: usize,
+}
+
+/// Watches the allocator from its start on.
+pub(crate) struct Meter {
+    before: usize,
+}
+
+impl Meter {
+    pub(crate) fn start() -> Self {
+        let before = LIVE.load(Relaxed);
+        PEAK.store(before, Relaxed);
+        Self { before }
+    }
+
+    pub(crate) fn read(&self) -> Memory {
+        let since = |now: &AtomicUsize| now.load(Relaxed).saturating_sub(self.before);
+        Memory { held: since(&LIVE), peak: since(&PEAK) }
+    }
+}
+
+/// Gives free memory back to the kernel, so that no row runs on pages that the row before it has warmed up.
+///
+/// glibc keeps freed blocks of up to 32 MiB, on small pages: a row would be faster for it, or, where it asks for huge
+/// pages, slower, and in either case for reasons that are not its own.
+pub(crate) fn return_free_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: touches only memory that nobody holds.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_outlives_the_block() {
+        let meter = Meter::start();
+        let kept = vec![0u8; 1 << 20];
+        drop(vec![1u8; 4 << 20]);
+        let memory = meter.read();
+        drop(kept);
+        // Other tests allocate at the same time, so only lower bounds hold.
+        assert!(memory.held >= 1 << 20 << 20);
+        assert!(memory.peak >= 5 << 20);
+    }
+}

@@ -1,0 +1,117 @@
+//! The command line: words in, numbers out.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::keys::KeyKind;
+
+/// gowk beside its rivals.
+#[derive(Parser)]
+#[command(version, about, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Filters inside one process: space, speed, error rate and the machine's floor
+    Inproc(Inproc),
+}
+
+#[derive(Args)]
+pub(crate) struct Inproc {
+    /// How many keys to insert
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "1M,10M,100M", value_parser = count)]
+    pub(crate) items: Vec<usize>,
+
+    /// False-positive rates to ask for
+    #[arg(long, value_name = "RATE,..", value_delimiter = ',', default_value = "1%,0.1%", value_parser = rate)]
+    pub(crate) fpp: Vec<f64>,
+
+    /// What the keys are
+    #[arg(long, value_name = "KIND,..", value_delimiter = ',', default_value = "u64,text,ids")]
+    pub(crate) keys: Vec<KeyKind>,
+
+    /// Only rows whose name contains one of these (case does not matter)
+    #[arg(long, value_name = "SUBSTR,..", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+
+    /// How often to go round all rows; the best round counts
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rounds: u32,
+
+    /// How many keys to look up, hits and misses each; fewer than 4M measure the error rate badly
+    #[arg(long, value_name = "N", default_value = "4M", value_parser = count)]
+    pub(crate) lookups: usize,
+
+    /// Also write every figure to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+impl Inproc {
+    /// Whether `--only` lets a row of this name through.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(&part.to_lowercase()))
+    }
+}
+
+/// `250`, `10k`, `1.5M`, `1G`.
+fn count(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match text.char_indices().next_back() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1e3),
+        Some((at, 'm' | 'M')) => (&text[..at], 1e6),
+        Some((at, 'g' | 'G' | 'b' | 'B')) => (&text[..at], 1e9),
+        _ => (text, 1.0),
+    };
+    let number: f64 =
+        digits.parse().map_err(|_| format!("`{text}` is no count; write 250, 10k, 1.5M or 1G"))?;
+    let count = number * unit;
+    if (1.0..=1e12).contains(&count) {
+        Ok(count as usize)
+    } else {
+        Err(format!("`{text}` is not between 1 and 1000G"))
+    }
+}
+
+/// `1%` or `0.01`.
+fn rate(text: &str) -> Result<f64, String> {
+    let (digits, unit) = text.strip_suffix('%').map_or((text, 1.0), |digits| (digits, 0.01));
+    let number: f64 = digits.trim().parse().map_err(|_| format!("`{text}` is no rate; write 1% or 0.01"))?;
+    let rate = number * unit;
+    if rate > 0.0 && rate < 1.0 { Ok(rate) } else { Err(format!("`{text}` is not between 0 and 100%")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn counts_take_units() {
+        assert_eq!(count("250"), Ok(250));
+        assert_eq!(count("10k"), Ok(10_000));
+        assert_eq!(count("1.5M"), Ok(1_500_000));
+        assert_eq!(count("1G"), Ok(1_000_000_000));
+        for bad in ["", "M", "0", "-1", "1T", "nan"] {
+            assert!(count(bad).is_err(), "{bad:?} was taken for a count");
+        }
+    }
+
+    #[test]
+    fn rates_are_percent_or_plain() {
+        assert_eq!(rate("1%"), Ok(0.01));
+        assert_eq!(rate("0.001"), Ok(0.001));
+        for bad in ["", "0", "1", "100%", "nan", "-1%"] {
+            assert!(rate(bad).is_err(), "{bad:?} was taken for a rate");
+        }
+    }
+}

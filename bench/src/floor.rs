@@ -1,0 +1,163 @@
+//! The machine's floor: what touching one random 64-byte line costs when nothing else is done with it.
+//!
+//! No filter whose keys each live in one line can be faster than this, so bulk figures are read as a multiple of it.
+
+use std::ffi::c_void;
+use std::hint::black_box;
+use std::ptr;
+
+use serde::Serialize;
+
+use crate::clock::ns_per_step;
+use crate::keys::{mix, scale};
+
+/// How many lines ahead the memory is told what comes.
+const AHEAD: usize = 64;
+const HUGE_PAGE: usize = 2 << 20;
+
+/// Nanoseconds per line, each line chosen at random and independently of the others.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct FloorFigures {
+    pub(crate) bytes: usize,
+    /// Read one word of the line, prefetched.
+    pub(crate) read: f64,
+    /// Read one word of the line in a plain loop: what the processor finds by looking ahead on its own.
+    pub(crate) read_plain: f64,
+    /// Set one bit in the line, prefetched.
+    pub(crate) write: f64,
+}
+
+impl FloorFigures {
+    pub(crate) fn best(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes,
+            read: self.read.min(other.read),
+            read_plain: self.read_plain.min(other.read_plain),
+            write: self.write.min(other.write),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line([u64; 8]);
+
+/// Measures over 10 bits for each of `items` keys, touching `touches` lines in each loop.
+pub(crate) fn measure(items: usize, touches: usize) -> FloorFigures {
+    let bytes = (items * 10 / 8).max(size_of::<Line>());
+    let mut region = Region::new(bytes.div_ceil(size_of::<Line>()));
+    let words: Vec<u64> = (0..touches as u64).map(mix).collect();
+    let lines = region.lines();
+    let (_, read) = ns_per_step(touches, || black_box(read_ahead(lines, &words)));
+    let (_, read_plain) = ns_per_step(touches, || black_box(read_plain(lines, &words)));
+    let ((), write) = ns_per_step(touches, || write_ahead(lines, &words));
+    FloorFigures { bytes, read, read_plain, write }
+}
+
+#[inline(never)]
+fn read_plain(lines: &[Line], words: &[u64]) -> u64 {
+    let count = lines.len() as u64;
+    words.iter().fold(0, |sum, &word| sum ^ lines[scale(word, count) as usize].0[0])
+}
+
+#[inline(never)]
+fn read_ahead(lines: &[Line], words: &[u64]) -> u64 {
+    let count = lines.len() as u64;
+    let mut sum = 0;
+    for (&word, &later) in words.iter().zip(looking_ahead(words)) {
+        prefetch(&lines[scale(later, count) as usize]);
+        sum ^= lines[scale(word, count) as usize].0[0];
+    }
+    sum
+}
+
+#[inline(never)]
+fn write_ahead(lines: &mut [Line], words: &[u64]) {
+    let count = lines.len() as u64;
+    for (&word, &later) in words.iter().zip(looking_ahead(words)) {
+        prefetch(&lines[scale(later, count) as usize]);
+        lines[scale(word, count) as usize].0[0] |= 1 << (word & 63);
+    }
+}
+
+/// The words from `AHEAD` on, then the first ones again, so that both loops do equal work on every word.
+fn looking_ahead(words: &[u64]) -> impl Iterator<Item = &u64> {
+    let (first, later) = words.split_at(AHEAD.min(words.len()));
+    later.iter().chain(first)
+}
+
+fn prefetch(line: &Line) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint about an address that a live reference names.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(ptr::from_ref(line).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}
+
+/// Lines on huge pages, where the kernel gives them.
+///
+/// Mapped, not allocated: a block that the allocator has used before may sit on small pages, and stays there.
+struct Region {
+    mapping: *mut c_void,
+    bytes: usize,
+    count: usize,
+}
+
+impl Region {
+    fn new(count: usize) -> Self {
+        // One huge page more, so that whole ones fit wherever the mapping starts.
+        let bytes = (count * size_of::<Line>()).next_multiple_of(HUGE_PAGE) + HUGE_PAGE;
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping at an address of the kernel's choice; no existing memory is touched.
+        let mapping = unsafe { libc::mmap(ptr::null_mut(), bytes, access, kind, -1, 0) };
+        assert_ne!(mapping, libc::MAP_FAILED, "no {bytes} bytes for the floor");
+        ask_for_huge_pages(mapping, bytes);
+        let mut region = Self { mapping, bytes, count };
+        // Fresh pages are one shared page of zeros until they are written.
+        region.lines().fill(Line([1; 8]));
+        region
+    }
+
+    fn lines(&mut self) -> &mut [Line] {
+        let offset = self.mapping.align_offset(HUGE_PAGE);
+        // SAFETY: skipping to a huge page leaves at least `bytes - HUGE_PAGE` mapped bytes, which hold `count` lines;
+        // mapped memory starts as zeros, which are lines; `self` is borrowed for as long as they are.
+        unsafe { std::slice::from_raw_parts_mut(self.mapping.byte_add(offset).cast(), self.count) }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, of this length, and no line of it outlives `self`.
+        unsafe { libc::munmap(self.mapping, self.bytes) };
+    }
+}
+
+fn ask_for_huge_pages(mapping: *mut c_void, bytes: usize) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: advice about a mapping that is ours; refused advice changes nothing.
+    unsafe {
+        libc::madvise(mapping, bytes, libc::MADV_HUGEPAGE);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (mapping, bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_loop_visits_every_word() {
+        let words: Vec<u64> = (0..1000).map(mix).collect();
+        let mut region = Region::new(100);
+        let lines = region.lines();
+        assert_eq!(read_ahead(lines, &words), read_plain(lines, &words));
+        write_ahead(lines, &words);
+        let hit = |word: u64| lines[scale(word, 100) as usize].0[0] >> (word & 63) & 1;
+        assert!(words.iter().all(|&word| hit(word) == 1));
+    }
+}

@@ -1,0 +1,31 @@
+//! gowk beside its rivals: the same keys, the same clock, the same run.
+//!
+//! Knows the subcommands and nothing else; each lives in a file of its name.
+
+mod alloc;
+mod args;
+mod clock;
+mod floor;
+mod hashing;
+mod inproc;
+mod keys;
+mod losses;
+mod machine;
+mod measure;
+mod peers;
+mod report;
+mod results;
+mod targets;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+
+#[global_allocator]
+static ALLOCATOR: alloc::Counting = alloc::Counting;
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Inproc(options) => inproc::run(&options),
+    }
+}

@@ -1,0 +1,90 @@
+//! One row, one round: fill it, look it up, count its bytes, and check every answer that can be checked.
+
+use anyhow::ensure;
+
+use crate::alloc::{Memory, Meter};
+use crate::clock::ns_per_step;
+use crate::keys::Workload;
+use crate::peers::{Ask, Fill, Filled, Row};
+use crate::results::Figures;
+
+/// Lookups are short, so each round takes the best of several passes.
+const PASSES: usize = 3;
+
+/// Small structures are filled in milliseconds, so each round fills them until about this many keys went in. The first
+/// time on fresh memory, then on warm memory; the best counts.
+const INSERTS: usize = 20_000_000;
+
+pub(crate) fn round<K>(row: &Row<'_, K>, ask: Ask, keys: &Workload<K>) -> anyhow::Result<Figures> {
+    let (mut filled, insert, memory) = fill(row.fill, ask, &keys.inserted);
+    let (found, hit) = look_up(&keys.hits, |keys| filled.count(keys));
+    all_found(row.name, "one by one", found, keys.hits.len())?;
+    let (false_hits, miss) = look_up(&keys.misses, |keys| filled.count(keys));
+
+    let mut bulk_insert = None;
+    if let Some(fill_many) = row.fill_many {
+        drop(filled);
+        let (refilled, insert, _) = fill(fill_many, ask, &keys.inserted);
+        all_found(row.name, "after a bulk insert", refilled.count(&keys.hits), keys.hits.len())?;
+        bulk_insert = Some(insert);
+        filled = refilled;
+    }
+    let (bulk_hit, bulk_miss) = look_up_in_bulk(row.name, filled.as_ref(), keys)?;
+
+    let bits_per_key = |bytes: usize| bytes as f64 * 8.0 / ask.items as f64;
+    Ok(Figures {
+        bits_per_key: bits_per_key(memory.held),
+        peak_bits_per_key: bits_per_key(memory.peak),
+        insert,
+        hit,
+        miss,
+        bulk_insert,
+        bulk_hit,
+        bulk_miss,
+        strangers: keys.misses.len(),
+        false_hits,
+    })
+}
+
+/// Fills until it is known how long that takes; the last structure stays.
+fn fill<'k, K>(fill: Fill<'k, K>, ask: Ask, keys: &[K]) -> (Box<dyn Filled<K> + 'k>, f64, Memory) {
+    let again = (INSERTS / keys.len()).clamp(1, 8) - 1;
+    let warm_up = (0..again).map(|_| ns_per_step(keys.len(), || fill(ask, keys)).1).fold(f64::MAX, f64::min);
+    let meter = Meter::start();
+    let (filled, ns) = ns_per_step(keys.len(), || fill(ask, keys));
+    (filled, ns.min(warm_up), meter.read())
+}
+
+/// The best pass: how many keys it found, and the time of one lookup.
+fn look_up<K>(keys: &[K], mut count: impl FnMut(&[K]) -> usize) -> (usize, f64) {
+    let passes = (0..PASSES).map(|_| ns_per_step(keys.len(), || count(keys)));
+    passes.reduce(|(found, best), (_, ns)| (found, ns.min(best))).unwrap_or_default()
+}
+
+/// Times for hits and misses, if the structure has bulk lookups; their answers must be those of the single ones.
+fn look_up_in_bulk<K>(
+    name: &str,
+    filled: &dyn Filled<K>,
+    keys: &Workload<K>,
+) -> anyhow::Result<(Option<f64>, Option<f64>)> {
+    let mut answers = vec![false; keys.hits.len()];
+    if filled.count_many(&keys.hits, &mut answers).is_none() {
+        return Ok((None, None));
+    }
+    let (found, hit) = look_up(&keys.hits, |keys| filled.count_many(keys, &mut answers).unwrap_or_default());
+    all_found(name, "in bulk", found, keys.hits.len())?;
+    let (false_hits, miss) =
+        look_up(&keys.misses, |keys| filled.count_many(keys, &mut answers).unwrap_or_default());
+    let single = filled.count(&keys.misses);
+    ensure!(false_hits == single, "{name}: {false_hits} false hits in bulk, but {single} one by one");
+    Ok((Some(hit), Some(miss)))
+}
+
+fn all_found(name: &str, how: &str, found: usize, asked: usize) -> anyhow::Result<()> {
+    ensure!(
+        found == asked,
+        "{name} answers wrongly {how}: {} of {asked} inserted keys are denied",
+        asked - found
+    );
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! The blocked filter for many threads at once.
+
+use super::{
+    filter::BlockedBloom,
+    layout::{block_of, windows, words},
+    sizing::BlockedParams,
+};
+use crate::{
+    builder::{Build, Builder},
+    bulk::pipeline,
+    error::ParamsError,
+    filter::Inserted,
+    hash::{Digest, Hasher, Key},
+    simd::{Windows, portable::mask},
+    store::{Shared, SharedLine, prefetch},
+};
+use core::fmt;
+
+/// A [`BlockedBloom`] that threads insert into through a shared reference. Same layout, same bits.
+///
+/// An insert sets up to eight words with one atomic *or* each, and only those that lack a bit. It is not one atomic step: a
+/// reader may see some bits of a key that is just being inserted and answer "surely not", as it would have an instant
+/// before. Once `insert` has returned and the reader knows of it, the key is never denied.
+///
+/// ```
+/// use gowk::AtomicBlockedBloom;
+///
+/// let seen = AtomicBlockedBloom::builder().items(10_000).fpp(0.01).build()?;
+/// std::thread::scope(|scope| {
+///     for thread in 0..4u64 {
+///         let seen = &seen;
+///         scope.spawn(move || (0..1_000u64).for_each(|i| { seen.insert(&(thread * 1_000 + i)); }));
+///     }
+/// });
+/// assert!((0..4_000u64).all(|key| seen.may_contain(&key)));
+/// let plain = seen.into_plain();       // free; writes files, merges, folds
+/// # Ok::<(), gowk::ParamsError>(())
+/// ```
+pub struct AtomicBlockedBloom {
+    params: BlockedParams,
+    windows: &'static Windows,
+    hasher: Hasher,
+    store: Shared,
+}
+
+impl Build for AtomicBlockedBloom {
+    type Params = BlockedParams;
+
+    fn params_for_fpp(items: u64, fpp: f64) -> Result<BlockedParams, ParamsError> {
+        BlockedParams::for_fpp(items, fpp)
+    }
+
+    fn params_for_bits(bits: u64, items: u64) -> Result<BlockedParams, ParamsError> {
+        BlockedParams::for_bits(bits, items)
+    }
+
+    fn with_params(params: BlockedParams, hasher: Hasher) -> Result<Self, ParamsError> {
+        BlockedBloom::with_params(params, hasher).map(Self::from)
+    }
+}
+
+impl From<BlockedBloom> for AtomicBlockedBloom {
+    /// The same filter, shared. Costs nothing.
+    fn from(plain: BlockedBloom) -> Self {
+        Self {
+            params: plain.params,
+            windows: windows(plain.params.lanes()),
+            hasher: plain.hasher,
+            store: Shared::from(plain.store),
+        }
+    }
+}
+
+impl AtomicBlockedBloom {
+    /// Describes a filter by what it is for: `items`, `fpp`, and more where it matters.
+    pub fn builder() -> Builder<Self> {
+        Builder::default()
+    }
+
+    /// Size, shape and promise.
+    pub fn params(&self) -> &BlockedParams {
+        &self.params
+    }
+
+    /// How this filter hashes keys.
+    pub fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
+    /// Puts a key into the set.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Inserted {
+        self.insert_digest(self.hasher.digest(key))
+    }
+
+    /// Puts the key of this digest into the set.
+    #[inline]
+    pub fn insert_digest(&self, digest: Digest) -> Inserted {
+        Inserted::from_new(self.set(self.first_line(digest), digest))
+    }
+
+    /// Puts many keys into the set, fetching memory ahead.
+    pub fn insert_many<K: Key>(&self, keys: &[K]) {
+        self.insert_from(keys.iter().map(|key| self.hasher.digest(key)));
+    }
+
+    /// Puts them all in, fetching memory ahead.
+    pub fn insert_from(&self, digests: impl Iterator<Item = Digest>) {
+        pipeline(
+            digests,
+            |digest| {
+                let at = self.first_line(digest);
+                self.block(at).iter().for_each(prefetch);
+                (at, digest)
+            },
+            |(at, digest)| {
+                self.set(at, digest);
+            },
+        );
+    }
+
+    /// Whether the key may be in the set. `false` is certain.
+    #[inline]
+    pub fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.may_contain_digest(self.hasher.digest(key))
+    }
+
+    /// Whether the key of this digest may be in the set. `false` is certain.
+    #[inline]
+    pub fn may_contain_digest(&self, digest: Digest) -> bool {
+        let block = self.block(self.first_line(digest));
+        block.iter().zip(words::<4>(digest)).fold(true, |all, (line, word)| {
+            let (have, want) = (line.load(), mask(word, self.windows));
+            all & (have.0.iter().zip(want.0).fold(0, |missing, (have, want)| missing | (want & !have)) == 0)
+        })
+    }
+
+    /// A copy as it is now, while others go on inserting.
+    pub fn snapshot(&self) -> Result<BlockedBloom, ParamsError> {
+        Ok(BlockedBloom::over(self.params, self.hasher, self.store.snapshot()?))
+    }
+
+    /// The plain filter. Costs nothing.
+    pub fn into_plain(self) -> BlockedBloom {
+        BlockedBloom::over(self.params, self.hasher, self.store.into_heap())
+    }
+
+    /// The memory that the bits take.
+    pub fn size_in_bytes(&self) -> usize {
+        size_of_val(self.store.lines())
+    }
+
+    #[inline(always)]
+    fn first_line(&self, digest: Digest) -> usize {
+        let span = self.params.span() as usize;
+        block_of(digest, self.store.lines().len() / span) * span
+    }
+
+    #[inline(always)]
+    fn block(&self, first: usize) -> &[SharedLine] {
+        &self.store.lines()[first..first + self.params.span() as usize]
+    }
+
+    #[inline(always)]
+    fn set(&self, first: usize, digest: Digest) -> bool {
+        let words = words::<4>(digest);
+        self.block(first).iter().zip(words).fold(false, |new, (line, word)| new | line.set(&mask(word, self.windows)))
+    }
+}
+
+impl fmt::Debug for AtomicBlockedBloom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtomicBlockedBloom").field("params", &self.params).field("hasher", &self.hasher).finish_non_exhaustive()
+    }
+}

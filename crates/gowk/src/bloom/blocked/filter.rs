@@ -1,0 +1,389 @@
+//! The filter itself: a layout over a store.
+
+use super::{
+    layout::{block_of, windows, words},
+    sizing::{BlockedParams, Span},
+};
+use crate::{
+    builder::{Build, Builder},
+    bulk::pipeline,
+    error::{Full, MergeError, ParamsError},
+    filter::{Filter, Insert, Inserted, Merge},
+    hash::{Digest, Hasher, Key},
+    simd::{Isa, Lanes, Machine, Task, Windows},
+    stats::{Family, Stats},
+    store::{Heap, Line, Store, StoreMut, ones, prefetch_block},
+};
+use core::fmt;
+
+/// The default filter: inserts and lookups that cost one cache miss, within 4 % of the space of a classic Bloom filter.
+///
+/// See [the module page](crate::bloom::blocked) for how it works and what it costs.
+///
+/// ```
+/// use gowk::{BlockedBloom, Filter, Insert};
+///
+/// let mut seen = BlockedBloom::builder().items(1_000_000).fpp(0.01).build()?;
+/// seen.insert_many(&[2u64, 3, 5, 7, 11]);
+/// assert_eq!(seen.may_contain_many(&[5u64, 7]), [true, true]);
+/// # Ok::<(), gowk::ParamsError>(())
+/// ```
+#[derive(Clone)]
+pub struct BlockedBloom<S = Heap> {
+    pub(super) params: BlockedParams,
+    pub(super) windows: &'static Windows,
+    pub(super) hasher: Hasher,
+    pub(super) isa: Isa,
+    pub(super) store: S,
+}
+
+impl BlockedBloom {
+    /// Describes a filter by what it is for: `items`, `fpp`, and more where it matters.
+    pub fn builder() -> Builder<Self> {
+        Builder::default()
+    }
+
+    /// An empty filter for `items` keys at the rate `fpp`, with a random seed.
+    #[cfg(feature = "std")]
+    pub fn new(items: u64, fpp: f64) -> Result<Self, ParamsError> {
+        Self::builder().items(items).fpp(fpp).build()
+    }
+}
+
+impl Build for BlockedBloom {
+    type Params = BlockedParams;
+
+    fn params_for_fpp(items: u64, fpp: f64) -> Result<BlockedParams, ParamsError> {
+        BlockedParams::for_fpp(items, fpp)
+    }
+
+    fn params_for_bits(bits: u64, items: u64) -> Result<BlockedParams, ParamsError> {
+        BlockedParams::for_bits(bits, items)
+    }
+
+    fn with_params(params: BlockedParams, hasher: Hasher) -> Result<Self, ParamsError> {
+        Ok(Self::over(params, hasher, Heap::zeroed(params.lines())?))
+    }
+}
+
+impl<S> BlockedBloom<S> {
+    /// A filter whose bits are already there. The caller has checked that there are as many lines as the parameters say.
+    pub(crate) fn over(params: BlockedParams, hasher: Hasher, store: S) -> Self {
+        Self { windows: windows(params.lanes()), params, hasher, isa: Isa::best(), store }
+    }
+
+    /// Size, shape and promise.
+    pub fn params(&self) -> &BlockedParams {
+        &self.params
+    }
+}
+
+impl<S: Store> BlockedBloom<S> {
+    /// The bits.
+    pub fn lines(&self) -> &[Line] {
+        self.store.lines()
+    }
+
+    /// The same filter in memory of its own, ready for inserts.
+    pub fn to_heap(&self) -> Result<BlockedBloom, ParamsError> {
+        Ok(BlockedBloom::over(self.params, self.hasher, Heap::copy_of(self.lines())?))
+    }
+
+    /// The part of the bits that are set.
+    pub fn fill(&self) -> f64 {
+        ones(self.lines()) as f64 / self.params.bits() as f64
+    }
+
+    /// How many different keys have come, as far as the bits tell.
+    pub fn estimated_items(&self) -> f64 {
+        self.params.items_for_fill(self.fill())
+    }
+
+    /// The mean over the blocks of the chance that a block covers a key that is not in it: from the bits as they are, not
+    /// from how many keys should have set them.
+    fn measured_fpp(&self) -> f64 {
+        let blocks = self.lines().chunks_exact(self.params.span() as usize);
+        let covered: f64 = blocks.map(|block| block.iter().map(|line| line_fpp(line, self.windows)).product::<f64>()).sum();
+        covered / self.params.blocks() as f64
+    }
+}
+
+/// The chance that a line covers a key that is not in it: over the eight windows, the product of the fills of its lanes.
+fn line_fpp(line: &Line, windows: &Windows) -> f64 {
+    let dword = |i: usize| (line.0[i / 2] >> (32 * (i % 2))) as u32;
+    let fill: [f64; 8] =
+        core::array::from_fn(|lane| f64::from(dword(lane).count_ones() + dword(lane + 8).count_ones()) / 64.0);
+    let window = |used: &Lanes| used.0.iter().zip(fill).map(|(&used, fill)| if used == 1 { fill } else { 1.0 }).product::<f64>();
+    windows.0.iter().map(window).sum::<f64>() / 8.0
+}
+
+impl<S: Store> Filter for BlockedBloom<S> {
+    #[inline(always)]
+    fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
+    #[inline(always)]
+    fn may_contain_digest(&self, digest: Digest) -> bool {
+        self.isa.run(Covers { filter: self, key: &digest })
+    }
+
+    /// The key is hashed on the far side of the choice of instruction set: one call, and multiplications that the wider
+    /// set does without moves.
+    #[inline(always)]
+    fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.isa.run(Covers { filter: self, key })
+    }
+
+    fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
+        self.isa.run(Answer { filter: self, digests, answers });
+    }
+
+    fn stats(&self) -> Stats {
+        let fill = self.fill();
+        Stats {
+            family: Family::BlockedBloom,
+            items: self.params.promise().items,
+            fpp: self.params.promise().fpp,
+            bits: self.params.bits(),
+            fill,
+            estimated_items: self.params.items_for_fill(fill),
+            fpp_now: self.measured_fpp(),
+        }
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        size_of_val(self.lines())
+    }
+}
+
+impl<S: StoreMut> Insert for BlockedBloom<S> {
+    type Outcome<T> = T;
+
+    fn settled<T>(outcome: T) -> Result<T, Full> {
+        Ok(outcome)
+    }
+
+    #[inline(always)]
+    fn insert_digest(&mut self, digest: Digest) -> Inserted {
+        self.isa.run(Set { filter: self, key: &digest })
+    }
+
+    #[inline(always)]
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Inserted {
+        self.isa.run(Set { filter: self, key })
+    }
+
+    fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) {
+        self.isa.run(SetAll { filter: self, digests });
+    }
+}
+
+impl<S: StoreMut> BlockedBloom<S> {
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
+        self.store.lines_mut().fill(Line::ZERO);
+    }
+
+    /// Keeps what may be in both filters: every key of both, and at most as many others as either had.
+    ///
+    /// Sizes must be equal; [`BlockedBloom::fold`] the larger one first where they are not.
+    pub fn intersect<O: Store>(&mut self, other: &BlockedBloom<O>) -> Result<(), MergeError> {
+        self.fits(other)?;
+        if self.params.blocks() != other.params.blocks() {
+            return Err(MergeError::Sizes { ours: self.params.blocks(), theirs: other.params.blocks() });
+        }
+        for (to, from) in self.store.lines_mut().iter_mut().zip(other.lines()) {
+            to.and(from);
+        }
+        Ok(())
+    }
+
+    /// Ors in the bits of a filter of our size, or of a multiple of it.
+    fn or(&mut self, other: &[Line]) {
+        let span = self.params.span() as usize;
+        let factor = other.len() / self.store.lines().len();
+        for (i, block) in other.chunks_exact(span).enumerate() {
+            let to = i / factor * span;
+            for (to, from) in self.store.lines_mut()[to..to + span].iter_mut().zip(block) {
+                to.or(from);
+            }
+        }
+    }
+}
+
+impl<S> BlockedBloom<S> {
+    /// Whether a key has the same bits in both, up to their sizes.
+    fn fits<O>(&self, other: &BlockedBloom<O>) -> Result<(), MergeError> {
+        self.hasher.fits(&other.hasher)?;
+        let differs = |what, ours: u64, theirs: u64| match ours == theirs {
+            true => Ok(()),
+            false => Err(MergeError::Params { what, ours, theirs }),
+        };
+        differs("lines per block", self.params.span().lines(), other.params.span().lines())?;
+        differs("bits per key and line", self.params.lanes().into(), other.params.lanes().into())
+    }
+}
+
+impl<O: Store> Merge<BlockedBloom<O>> for BlockedBloom {
+    /// The union. Of two sizes the larger is folded to the smaller, which is then the size of this one.
+    fn union(&mut self, other: &BlockedBloom<O>) -> Result<(), MergeError> {
+        self.fits(other)?;
+        let (ours, theirs) = (self.params.blocks(), other.params.blocks());
+        if ours.is_multiple_of(theirs) {
+            self.fold(ours / theirs).expect("it divides");
+        } else if !theirs.is_multiple_of(ours) {
+            return Err(MergeError::Sizes { ours, theirs });
+        }
+        self.or(other.lines());
+        Ok(())
+    }
+}
+
+impl<S: Store, O: Store> PartialEq<BlockedBloom<O>> for BlockedBloom<S> {
+    /// Same shape, same hasher, same bits.
+    fn eq(&self, other: &BlockedBloom<O>) -> bool {
+        self.params.blocks() == other.params.blocks() && self.fits(other).is_ok() && self.lines() == other.lines()
+    }
+}
+
+impl<S> fmt::Debug for BlockedBloom<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockedBloom").field("params", &self.params).field("hasher", &self.hasher).finish_non_exhaustive()
+    }
+}
+
+impl<K: Key, S: StoreMut> Extend<K> for BlockedBloom<S> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        let hasher = self.hasher;
+        self.insert_from(keys.into_iter().map(|key| hasher.digest(&key)));
+    }
+}
+
+/// Runs the code with `$lines` as the constant number of lines of a block.
+macro_rules! by_span {
+    ($span:expr, $lines:ident => $call:expr) => {
+        match $span {
+            Span::Line => {
+                const $lines: usize = 1;
+                $call
+            }
+            Span::Pair => {
+                const $lines: usize = 2;
+                $call
+            }
+            Span::Quad => {
+                const $lines: usize = 4;
+                $call
+            }
+        }
+    };
+}
+
+struct Covers<'a, S, K: ?Sized> {
+    filter: &'a BlockedBloom<S>,
+    key: &'a K,
+}
+
+impl<S: Store, K: Key + ?Sized> Task for Covers<'_, S, K> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> bool {
+        let BlockedBloom { params, windows, hasher, store, .. } = self.filter;
+        let digest = hasher.digest(self.key);
+        by_span!(params.span(), L => {
+            let (blocks, _) = store.lines().as_chunks::<L>();
+            covers(machine, &blocks[block_of(digest, blocks.len())], words(digest), windows)
+        })
+    }
+}
+
+struct Set<'a, S, K: ?Sized> {
+    filter: &'a mut BlockedBloom<S>,
+    key: &'a K,
+}
+
+impl<S: StoreMut, K: Key + ?Sized> Task for Set<'_, S, K> {
+    type Output = Inserted;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Inserted {
+        let BlockedBloom { params, windows, hasher, store, .. } = self.filter;
+        let digest = hasher.digest(self.key);
+        by_span!(params.span(), L => {
+            let (blocks, _) = store.lines_mut().as_chunks_mut::<L>();
+            let at = block_of(digest, blocks.len());
+            Inserted::from_new(set(machine, &mut blocks[at], words(digest), windows))
+        })
+    }
+}
+
+struct Answer<'a, S, I> {
+    filter: &'a BlockedBloom<S>,
+    digests: I,
+    answers: &'a mut [bool],
+}
+
+impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) {
+        let windows = self.filter.windows;
+        let digests = self.digests.take(self.answers.len());
+        let mut answers = self.answers.iter_mut();
+        by_span!(self.filter.params.span(), L => {
+            let (blocks, _) = self.filter.store.lines().as_chunks::<L>();
+            pipeline(digests, |digest| fetch(blocks, digest), |(at, words)| {
+                if let Some(answer) = answers.next() {
+                    *answer = covers(machine, &blocks[at], words, windows);
+                }
+            });
+        });
+    }
+}
+
+struct SetAll<'a, S, I> {
+    filter: &'a mut BlockedBloom<S>,
+    digests: I,
+}
+
+impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) {
+        let BlockedBloom { params, windows, store, .. } = self.filter;
+        by_span!(params.span(), L => {
+            let (blocks, _) = store.lines_mut().as_chunks_mut::<L>();
+            let blocks = core::cell::RefCell::new(blocks);
+            pipeline(
+                self.digests,
+                |digest| fetch(&**blocks.borrow(), digest),
+                |(at, words)| { set(machine, &mut blocks.borrow_mut()[at], words, windows); },
+            );
+        });
+    }
+}
+
+/// The place of a key, its lines on their way.
+#[inline(always)]
+fn fetch<const L: usize>(blocks: &[[Line; L]], digest: Digest) -> (usize, [u32; L]) {
+    let at = block_of(digest, blocks.len());
+    prefetch_block(&blocks[at]);
+    (at, words(digest))
+}
+
+/// Whether a block has all the bits of a key. `&`, not `&&`: all lines of the block are on their way, and a branch
+/// on the first would cost more than it saves.
+#[inline(always)]
+fn covers<const L: usize>(machine: impl Machine, block: &[Line; L], words: [u32; L], windows: &Windows) -> bool {
+    block.iter().zip(words).fold(true, |all, (line, word)| all & machine.covers(line, word, windows))
+}
+
+/// Sets the bits of a key in its block; true if one of them was not set before.
+#[inline(always)]
+fn set<const L: usize>(machine: impl Machine, block: &mut [Line; L], words: [u32; L], windows: &Windows) -> bool {
+    block.iter_mut().zip(words).fold(false, |new, (line, word)| new | machine.set(line, word, windows))
+}

@@ -1,0 +1,3 @@
+//! The Bloom family.
+
+pub mod blocked;

@@ -1,0 +1,129 @@
+//! What may be a key: bytes, text, integers. Each has one stable byte form, written down here.
+
+use super::{Digest, Hasher};
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+/// A key with a stable byte form.
+///
+/// | type | its bytes |
+/// |---|---|
+/// | `[u8]`, `[u8; N]`, `Vec<u8>` | themselves |
+/// | `str`, `String` | UTF-8 |
+/// | integers up to 64 bits | 8 bytes, little-endian, sign-extended: `5u8`, `5i32` and `5u64` are one key |
+/// | `u128`, `i128` | 16 bytes, little-endian |
+/// | [`Digest`] | none: it is taken as it is, for callers who hash themselves |
+///
+/// `std::hash::Hash` is left out on purpose: its bytes may differ between platforms and releases. A type of your own
+/// writes down its bytes and hands them to [`Hasher::bytes`]:
+///
+/// ```
+/// use gowk::{Digest, Hasher, Key};
+///
+/// struct Pair(u32, u32);
+///
+/// impl Key for Pair {
+///     fn digest(&self, hasher: &Hasher) -> Digest {
+///         hasher.digest(&(u64::from(self.0) << 32 | u64::from(self.1)))
+///     }
+/// }
+/// ```
+pub trait Key {
+    /// The digest of this key under that hasher.
+    fn digest(&self, hasher: &Hasher) -> Digest;
+}
+
+macro_rules! bytes_key {
+    ($($type:ty => $bytes:ident),*) => { $(
+        impl Key for $type {
+            #[inline(always)]
+            fn digest(&self, hasher: &Hasher) -> Digest {
+                hasher.bytes(self.$bytes())
+            }
+        }
+    )* };
+}
+
+bytes_key!(str => as_bytes, String => as_bytes, Vec<u8> => as_slice);
+
+impl Key for [u8] {
+    #[inline(always)]
+    fn digest(&self, hasher: &Hasher) -> Digest {
+        hasher.bytes(self)
+    }
+}
+
+impl<const N: usize> Key for [u8; N] {
+    #[inline(always)]
+    fn digest(&self, hasher: &Hasher) -> Digest {
+        hasher.bytes(self)
+    }
+}
+
+macro_rules! word_key {
+    ($($type:ty),*) => { $(
+        impl Key for $type {
+            #[inline(always)]
+            fn digest(&self, hasher: &Hasher) -> Digest {
+                hasher.word(*self as u64)
+            }
+        }
+    )* };
+}
+
+word_key!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize);
+
+macro_rules! wide_key {
+    ($($type:ty),*) => { $(
+        impl Key for $type {
+            #[inline(always)]
+            fn digest(&self, hasher: &Hasher) -> Digest {
+                hasher.bytes(&self.to_le_bytes())
+            }
+        }
+    )* };
+}
+
+wide_key!(u128, i128);
+
+impl Key for Digest {
+    #[inline(always)]
+    fn digest(&self, _: &Hasher) -> Digest {
+        *self
+    }
+}
+
+macro_rules! pointer_key {
+    ($($type:ty),*) => { $(
+        impl<K: Key + ?Sized> Key for $type {
+            #[inline(always)]
+            fn digest(&self, hasher: &Hasher) -> Digest {
+                (**self).digest(hasher)
+            }
+        }
+    )* };
+}
+
+pointer_key!(&K, &mut K, Box<K>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_every_width_are_one_key() {
+        let hasher = Hasher::new(1);
+        let five = hasher.digest(&5u64);
+        assert_eq!(hasher.digest(&5u8), five);
+        assert_eq!(hasher.digest(&5i32), five);
+        assert_eq!(hasher.digest(&5usize), five);
+        assert_eq!(hasher.digest(&-1i8), hasher.digest(&u64::MAX));
+    }
+
+    #[test]
+    fn text_is_its_bytes() {
+        let hasher = Hasher::new(1);
+        assert_eq!(hasher.digest("gowk"), hasher.digest(b"gowk"));
+        assert_eq!(hasher.digest(&String::from("gowk")), hasher.digest(&b"gowk"[..]));
+        assert_ne!(hasher.digest("gowk"), hasher.digest("gowk\0"));
+    }
+}

@@ -1,0 +1,81 @@
+//! What the parameters of all families share: the promise, the checks, the search for the least that suffices.
+
+use crate::error::ParamsError;
+
+/// What a filter was asked to keep: a rate, for so many keys.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Promise {
+    /// The keys.
+    pub items: u64,
+    /// The rate of false positives with that many keys inside, from 0 to 1.
+    pub fpp: f64,
+}
+
+/// The smallest rate on offer. A 64-bit hash cannot tell apart much more.
+pub const LEAST_FPP: f64 = 1e-12;
+
+/// The number of keys, if it is one.
+pub(crate) fn checked_items(items: u64) -> Result<u64, ParamsError> {
+    if items == 0 { Err(ParamsError::NoItems) } else { Ok(items) }
+}
+
+/// The rate, if it is one.
+pub(crate) fn checked_fpp(fpp: f64) -> Result<f64, ParamsError> {
+    match fpp {
+        // Written so that NaN fails.
+        _ if !(fpp > 0.0 && fpp < 1.0) => Err(ParamsError::Fpp { asked: fpp }),
+        _ if fpp < LEAST_FPP => Err(ParamsError::FppTooSmall { asked: fpp, least: LEAST_FPP }),
+        _ => Ok(fpp),
+    }
+}
+
+/// The least number from `low` to `high` that suffices, where all numbers above one that suffices do; `high` if none.
+pub(crate) fn least(low: u64, high: u64, mut suffices: impl FnMut(u64) -> bool) -> u64 {
+    if suffices(low) {
+        return low;
+    }
+    let (mut fails, mut works) = (low, high);
+    // Answers tend to lie low in the range: doubling up to them asks fewer questions than halving it.
+    let mut step = 1u64;
+    while let Some(next) = fails.checked_add(step).filter(|next| *next < high) {
+        if suffices(next) {
+            works = next;
+            break;
+        }
+        fails = next;
+        step = step.saturating_mul(2);
+    }
+    while works - fails > 1 {
+        let middle = fails + (works - fails) / 2;
+        if suffices(middle) {
+            works = middle;
+        } else {
+            fails = middle;
+        }
+    }
+    works
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_that_suffices_is_found() {
+        for high in [1, 2, 3, 7, 100, u64::MAX] {
+            for wanted in [1, 2, 3, 50, 99, 100, 1 << 40].into_iter().filter(|wanted| *wanted <= high) {
+                assert_eq!(least(1, high, |n| n >= wanted), wanted, "up to {high}");
+            }
+            assert_eq!(least(1, high, |_| false), high);
+        }
+    }
+
+    #[test]
+    fn rates_that_are_none_are_refused() {
+        for fpp in [0.0, 1.0, -0.1, 1.5, f64::NAN, f64::INFINITY] {
+            assert!(matches!(checked_fpp(fpp), Err(ParamsError::Fpp { .. })), "{fpp}");
+        }
+        assert!(matches!(checked_fpp(1e-13), Err(ParamsError::FppTooSmall { .. })));
+        assert_eq!(checked_fpp(0.5), Ok(0.5));
+    }
+}

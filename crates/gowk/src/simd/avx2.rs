@@ -1,0 +1,114 @@
+//! The line operations in AVX2.
+//!
+//! A lookup is eleven instructions. The eight lanes are the eight dwords of a register, multiplied by the salts all at
+//! once; the top five bits of a product say where in the dword the key's bit is, the sixth whether in the first or the
+//! second half of the line. Instead of building a mask and comparing, the *line* is shifted: each lane's bit is brought
+//! down to bit 0 and one `vptest` compares all lanes with the window. Building two masks of 64-bit lanes, as one would
+//! first write it, takes nineteen; out of the cache, where the reorder buffer holds only so many instructions, that is the
+//! difference between four lookups in flight and six.
+
+use super::{Lanes, Machine, SALTS, Task, Windows};
+use crate::store::Line;
+use core::arch::x86_64::*;
+
+/// Proof that the processor has AVX2 and BMI2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// The proof, if there is one.
+    pub(super) fn detect() -> Option<Self> {
+        #[cfg(feature = "std")]
+        let has = std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("bmi2");
+        #[cfg(not(feature = "std"))]
+        let has = cfg!(all(target_feature = "avx2", target_feature = "bmi2"));
+        has.then_some(Self(()))
+    }
+
+    /// Runs a task compiled for this instruction set.
+    #[inline(always)]
+    pub(super) fn run<T: Task>(self, task: T) -> T::Output {
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled_for_avx2<T: Task>(machine: Avx2, task: T) -> T::Output {
+            task.run(machine)
+        }
+        // SAFETY: an `Avx2` only comes out of `detect`, which asked the processor; the smaller sets named beside AVX2
+        // and BMI2 are on every processor that has those two.
+        unsafe { compiled_for_avx2(self, task) }
+    }
+}
+
+/// The products of a key's word with the salts, one a lane.
+#[inline(always)]
+unsafe fn products(word: u32, salts: &Lanes) -> __m256i {
+    // SAFETY: the caller has AVX2; `Lanes` is 32 aligned bytes.
+    unsafe { _mm256_mullo_epi32(_mm256_set1_epi32(word as i32), _mm256_load_si256(salts.0.as_ptr().cast())) }
+}
+
+/// The window that begins where the key says.
+#[inline(always)]
+unsafe fn window(word: u32, windows: &Windows) -> __m256i {
+    // SAFETY: the caller has AVX2; three bits of the word times 32 bytes stay inside the 256 of `Windows`.
+    unsafe { _mm256_load_si256(windows.0.as_ptr().cast::<u8>().add((word & 0xe0) as usize).cast()) }
+}
+
+impl Machine for Avx2 {
+    #[inline(always)]
+    fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool {
+        // SAFETY: `self` proves AVX2; a `Line` is 64 bytes on a 64-byte boundary.
+        unsafe {
+            let product = products(word, &SALTS);
+            let halves = line.0.as_ptr().cast::<f32>();
+            let (first, second) = (_mm256_load_ps(halves), _mm256_load_ps(halves.add(8)));
+            let in_second = _mm256_castsi256_ps(_mm256_slli_epi32::<5>(product));
+            let dwords = _mm256_castps_si256(_mm256_blendv_ps(first, second, in_second));
+            let bits = _mm256_srlv_epi32(dwords, _mm256_srli_epi32::<27>(product));
+            _mm256_testc_si256(bits, window(word, windows)) != 0
+        }
+    }
+
+    #[inline(always)]
+    fn set(self, line: &mut Line, word: u32, windows: &Windows) -> bool {
+        // SAFETY: as in `covers`.
+        unsafe {
+            let product = products(word, &SALTS);
+            let bit = _mm256_sllv_epi32(window(word, windows), _mm256_srli_epi32::<27>(product));
+            let in_second = _mm256_srai_epi32::<31>(_mm256_slli_epi32::<5>(product));
+            let want = (_mm256_andnot_si256(in_second, bit), _mm256_and_si256(in_second, bit));
+            let first = line.0.as_mut_ptr().cast::<__m256i>();
+            let second = first.add(1);
+            let have = (_mm256_load_si256(first), _mm256_load_si256(second));
+            _mm256_store_si256(first, _mm256_or_si256(have.0, want.0));
+            _mm256_store_si256(second, _mm256_or_si256(have.1, want.1));
+            let fresh =
+                _mm256_or_si256(_mm256_andnot_si256(have.0, want.0), _mm256_andnot_si256(have.1, want.1));
+            _mm256_testz_si256(fresh, fresh) == 0
+        }
+    }
+
+    #[inline(always)]
+    fn split_covers(self, block: &[u32; 8], word: u32, salts: &Lanes) -> bool {
+        // SAFETY: `self` proves AVX2; a block is 32 bytes, loaded without asking for alignment.
+        unsafe {
+            let want = split_mask(word, salts);
+            _mm256_testc_si256(_mm256_loadu_si256(block.as_ptr().cast()), want) != 0
+        }
+    }
+
+    #[inline(always)]
+    fn split_set(self, block: &mut [u32; 8], word: u32, salts: &Lanes) -> bool {
+        // SAFETY: as in `split_covers`.
+        unsafe {
+            let want = split_mask(word, salts);
+            let have = _mm256_loadu_si256(block.as_ptr().cast());
+            _mm256_storeu_si256(block.as_mut_ptr().cast(), _mm256_or_si256(have, want));
+            _mm256_testc_si256(have, want) == 0
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn split_mask(word: u32, salts: &Lanes) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe { _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(products(word, salts))) }
+}

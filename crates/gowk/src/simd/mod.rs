@@ -1,0 +1,150 @@
+//! What is done to one line, once in portable Rust and once for every instruction set that does it faster.
+//!
+//! [`portable`] is the specification. A twin has the same functions and the same results, which a property test holds
+//! against the portable ones on every instruction set of the machine.
+//!
+//! A [`Machine`] is a token: its being there proves that the processor can do what its functions use. [`Isa`] finds the
+//! best one at run time and runs a whole [`Task`] under it, so that the choice is made once per call of the public
+//! interface, outside every loop, and the compiler may use the instruction set for all the code of the task.
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod avx2;
+pub(crate) mod portable;
+
+use crate::store::Line;
+
+/// Which lanes of a line a key uses: a 1 in the low bit of each, for the eight places where the window may begin.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Windows(pub [Lanes; 8]);
+
+/// One dword a lane.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(32))]
+pub(crate) struct Lanes(pub [u32; 8]);
+
+/// The multipliers that turn the 32 bits of a key into eight lane positions: the fractional parts of the square roots of
+/// the first eight primes, made odd. Part of the file format.
+pub(crate) const SALTS: Lanes = Lanes([
+    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f373, 0xa54f_f53b, 0x510e_527f, 0x9b05_688d, 0x1f83_d9ab, 0x5be0_cd19,
+]);
+
+/// One way to do the work on a line.
+pub(crate) trait Machine: Copy {
+    /// Whether the line has every bit of this key's mask. No branch depends on the line.
+    fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool;
+    /// Sets the key's bits; true if one of them was not set before.
+    fn set(self, line: &mut Line, word: u32, windows: &Windows) -> bool;
+    /// Whether a 256-bit half of a line has all eight bits of a split-block key.
+    fn split_covers(self, block: &[u32; 8], word: u32, salts: &Lanes) -> bool;
+    /// Sets them; true if one of them was not set before.
+    fn split_set(self, block: &mut [u32; 8], word: u32, salts: &Lanes) -> bool;
+}
+
+/// Work that is the same on every machine.
+pub(crate) trait Task {
+    /// What comes out of it.
+    type Output;
+    /// The work. Must be `#[inline(always)]`, so that it is compiled for the machine it runs on.
+    fn run(self, machine: impl Machine) -> Self::Output;
+}
+
+/// An instruction set that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Isa {
+    /// Plain Rust.
+    Portable,
+    /// AVX2 and BMI2: Intel since 2013, AMD since 2015.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    Avx2(avx2::Avx2),
+}
+
+impl Isa {
+    /// The best that this processor has.
+    pub(crate) fn best() -> Self {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if let Some(avx2) = avx2::Avx2::detect() {
+            return Self::Avx2(avx2);
+        }
+        Self::Portable
+    }
+
+    /// Every one that this processor has.
+    #[cfg(test)]
+    pub(crate) fn available() -> alloc::vec::Vec<Self> {
+        let mut all = alloc::vec![Self::Portable, Self::best()];
+        all.dedup();
+        all
+    }
+
+    /// Runs the task.
+    #[inline(always)]
+    pub(crate) fn run<T: Task>(self, task: T) -> T::Output {
+        match self {
+            Self::Portable => task.run(portable::Portable),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Self::Avx2(machine) => machine.run(task),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bloom::blocked::windows;
+    use proptest::prelude::*;
+
+    fn line() -> impl Strategy<Value = Line> {
+        // Sparse, half and dense lines, so that both answers occur.
+        prop_oneof![any::<[u64; 8]>(), any::<[u64; 8]>().prop_map(|w| w.map(|x| x | x.rotate_left(7) | x.rotate_left(23) | !0 << 9))]
+            .prop_map(Line)
+    }
+
+    struct Both<'a>(&'a mut Line, u32, u32);
+    impl Task for Both<'_> {
+        type Output = (bool, bool, bool);
+        #[inline(always)]
+        fn run(self, m: impl Machine) -> Self::Output {
+            let w = windows(self.2);
+            (m.covers(self.0, self.1, w), m.set(self.0, self.1, w), m.covers(self.0, self.1, w))
+        }
+    }
+
+    struct Split<'a>(&'a mut [u32; 8], u32);
+    impl Task for Split<'_> {
+        type Output = (bool, bool, bool);
+        #[inline(always)]
+        fn run(self, m: impl Machine) -> Self::Output {
+            (m.split_covers(self.0, self.1, &SALTS), m.split_set(self.0, self.1, &SALTS), m.split_covers(self.0, self.1, &SALTS))
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn every_isa_agrees_with_portable(line in line(), word: u32, lanes in 1u32..=8) {
+            let mut expected = line;
+            let answers = Isa::Portable.run(Both(&mut expected, word, lanes));
+            prop_assert_eq!(answers.0, !answers.1);
+            prop_assert!(answers.2);
+            for isa in Isa::available() {
+                let mut got = line;
+                prop_assert_eq!(isa.run(Both(&mut got, word, lanes)), answers);
+                prop_assert_eq!(got, expected);
+            }
+        }
+
+        #[test]
+        fn every_isa_agrees_with_portable_on_split_blocks(block: [u32; 8], dense: bool, word: u32) {
+            let block = if dense { block.map(|x| x | !0 << 4) } else { block };
+            let mut expected = block;
+            let answers = Isa::Portable.run(Split(&mut expected, word));
+            prop_assert_eq!(answers.0, !answers.1);
+            for isa in Isa::available() {
+                let mut got = block;
+                prop_assert_eq!(isa.run(Split(&mut got, word)), answers);
+                prop_assert_eq!(got, expected);
+            }
+        }
+    }
+}

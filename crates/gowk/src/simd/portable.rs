@@ -1,0 +1,74 @@
+//! The specification of every line operation, in plain Rust.
+
+use super::{Lanes, Machine, SALTS, Windows};
+use crate::store::Line;
+
+/// Any processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Portable;
+
+/// Where lane `lane` of a line keeps the bit of a key: (word of the line, mask in it).
+///
+/// A lane has 64 bits: dword `lane` of the first half of the line and dword `lane` of the second. So all eight lanes fit
+/// into one 256-bit register as dwords, and the half is chosen by a blend.
+#[inline(always)]
+fn place(lane: usize, word: u32) -> (usize, u64) {
+    let product = word.wrapping_mul(SALTS.0[lane]);
+    let (bit, half) = (product >> 27, (product >> 26) as usize & 1);
+    let dword = lane + 8 * half;
+    (dword / 2, 1 << (bit + 32 * (dword as u32 % 2)))
+}
+
+/// The bits that a key sets in its line.
+#[inline(always)]
+pub(crate) fn mask(word: u32, windows: &Windows) -> Line {
+    let window = &windows.0[(word >> 5) as usize & 7];
+    let mut mask = Line::ZERO;
+    for (lane, &used) in window.0.iter().enumerate() {
+        let (index, bit) = place(lane, word);
+        mask.0[index] |= bit * u64::from(used);
+    }
+    mask
+}
+
+/// The bit of a split-block key in each of its eight words.
+#[inline(always)]
+fn split_mask(word: u32, salts: &Lanes) -> [u32; 8] {
+    salts.0.map(|salt| 1 << (word.wrapping_mul(salt) >> 27))
+}
+
+impl Machine for Portable {
+    #[inline(always)]
+    fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool {
+        let mask = mask(word, windows);
+        let missing = line.0.iter().zip(mask.0).fold(0, |missing, (have, want)| missing | (want & !have));
+        missing == 0
+    }
+
+    #[inline(always)]
+    fn set(self, line: &mut Line, word: u32, windows: &Windows) -> bool {
+        let mask = mask(word, windows);
+        let mut fresh = 0;
+        for (have, want) in line.0.iter_mut().zip(mask.0) {
+            fresh |= want & !*have;
+            *have |= want;
+        }
+        fresh != 0
+    }
+
+    #[inline(always)]
+    fn split_covers(self, block: &[u32; 8], word: u32, salts: &Lanes) -> bool {
+        let missing = block.iter().zip(split_mask(word, salts)).fold(0, |missing, (have, want)| missing | (want & !have));
+        missing == 0
+    }
+
+    #[inline(always)]
+    fn split_set(self, block: &mut [u32; 8], word: u32, salts: &Lanes) -> bool {
+        let mut fresh = 0;
+        for (have, want) in block.iter_mut().zip(split_mask(word, salts)) {
+            fresh |= want & !*have;
+            *have |= want;
+        }
+        fresh != 0
+    }
+}

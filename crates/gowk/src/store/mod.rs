@@ -1,0 +1,149 @@
+//! Where the bits live: lines of 64 bytes on the heap, in a mapped file, or shared between threads.
+//!
+//! A filter is generic over its [`Store`], so that a mapped file is asked by the same code as the heap:
+//!
+//! | store | type | insert |
+//! |---|---|---|
+//! | [`Heap`] | 64-byte aligned memory, on huge pages where it is large | yes |
+//! | [`Mapped`] | a file, opened in O(1), shared by every process that maps it | no |
+//! | [`Shared`] | atomic words | through `&self`, from many threads |
+
+mod heap;
+#[cfg(feature = "std")]
+mod mapped;
+mod shared;
+
+pub use heap::Heap;
+#[cfg(feature = "std")]
+pub use mapped::Mapped;
+pub use shared::Shared;
+pub(crate) use shared::SharedLine;
+
+use crate::error::ParamsError;
+
+/// 512 bits in one cache line, as eight words. On disk each word is little-endian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(C, align(64))]
+pub struct Line(pub [u64; 8]);
+
+impl Line {
+    /// The bytes of a line.
+    pub const BYTES: usize = 64;
+    /// The bits of a line.
+    pub const BITS: u64 = 512;
+    /// No bit set.
+    pub const ZERO: Self = Self([0; 8]);
+
+    /// How many bits are set.
+    #[inline]
+    pub fn ones(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Sets all bits that are set in the other.
+    #[inline(always)]
+    pub fn or(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(to, from)| *to |= from);
+    }
+
+    /// Clears all bits that are not set in the other.
+    #[inline(always)]
+    pub fn and(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(to, from)| *to &= from);
+    }
+
+    /// The line as it stands in a file.
+    pub fn to_le_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        for (chunk, word) in bytes.chunks_exact_mut(8).zip(self.0) {
+            chunk.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The line that a file holds.
+    pub fn from_le_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let (words, _) = bytes.as_chunks::<8>();
+        Self(core::array::from_fn(|i| u64::from_le_bytes(words[i])))
+    }
+}
+
+/// Memory that can be read as lines.
+pub trait Store {
+    /// All of it.
+    fn lines(&self) -> &[Line];
+}
+
+/// Memory that can be written, too.
+pub trait StoreMut: Store {
+    /// All of it.
+    fn lines_mut(&mut self) -> &mut [Line];
+}
+
+impl<S: Store + ?Sized> Store for &S {
+    #[inline(always)]
+    fn lines(&self) -> &[Line] {
+        (**self).lines()
+    }
+}
+
+/// How many bits are set in all.
+pub(crate) fn ones(lines: &[Line]) -> u64 {
+    lines.iter().map(|line| u64::from(line.ones())).sum()
+}
+
+/// The lines as one run of words.
+#[inline(always)]
+pub(crate) fn words(lines: &[Line]) -> &[u64] {
+    // SAFETY: `Line` is `repr(C)` around `[u64; 8]` and 64 bytes long, so lines lie as words without gaps.
+    unsafe { core::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * 8) }
+}
+
+/// The lines as one run of words, to write.
+#[inline(always)]
+pub(crate) fn words_mut(lines: &mut [Line]) -> &mut [u64] {
+    // SAFETY: as in `words`; the exclusive borrow is handed on.
+    unsafe { core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * 8) }
+}
+
+/// The lines as the bytes of a file. Only where the machine's own order is the file's.
+#[cfg(target_endian = "little")]
+pub(crate) fn bytes(lines: &[Line]) -> &[u8] {
+    // SAFETY: a `Line` is 64 initialised bytes without padding.
+    unsafe { core::slice::from_raw_parts(lines.as_ptr().cast(), size_of_val(lines)) }
+}
+
+/// The lines as bytes in the machine's own order, to read a file into.
+#[cfg(feature = "std")]
+pub(crate) fn bytes_mut(lines: &mut [Line]) -> &mut [u8] {
+    // SAFETY: a `Line` is 64 bytes without padding, and any bytes are a `Line`.
+    unsafe { core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), size_of_val(lines)) }
+}
+
+/// Tells the processor that this place will be wanted soon.
+#[inline(always)]
+pub(crate) fn prefetch<T>(place: &T) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch changes nothing that a program can see, and the address is valid.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>((&raw const *place).cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = place;
+}
+
+/// As [`prefetch`], for all lines of a block.
+#[inline(always)]
+pub(crate) fn prefetch_block(block: &[Line]) {
+    block.iter().for_each(prefetch);
+}
+
+/// `lines` as a length that this machine can address, or what to do about it.
+pub(crate) fn addressable(lines: u64) -> Result<usize, ParamsError> {
+    let bytes = u128::from(lines) * Line::BYTES as u128;
+    match isize::try_from(bytes) {
+        Ok(_) => Ok(lines as usize),
+        Err(_) => Err(ParamsError::TooLarge { bytes }),
+    }
+}
