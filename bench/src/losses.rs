@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::report::{figure, lost_columns};
-use crate::results::{Column, Group, Measured, Results, percent};
+use crate::results::{Column, Figures, Group, Measured, Results, columns};
 
-/// Below this a difference may be the machine's mood.
+/// From this ratio on, a difference in time may be the machine's mood. Space has no moods.
 const NOISE: f64 = 0.95;
 
 pub(crate) fn list(results: &Results) -> String {
@@ -32,9 +31,9 @@ fn pairs(group: &Group) -> impl Iterator<Item = (&Group, &Measured, &Measured)> 
 fn loss(group: &Group, theirs: &Measured, ours: &Measured, column: Column, ratio: f64) -> String {
     let side = |row: &Measured| {
         let value = (column.of)(&row.figures).unwrap_or_default();
-        format!("{} {} (fpp {})", row.name, figure(column, value), percent(row.figures.fpp()))
+        format!("{} {} (fpp {:.3} %)", row.name, column.show(value), row.figures.fpp() * 100.0)
     };
-    let doubt = if ratio >= NOISE { ", within noise" } else { "" };
+    let doubt = if ratio >= NOISE && !column.is_space() { ", within noise" } else { "" };
     format!(
         "we lose: {}: {}: {}, {}: {ratio:.2}x{doubt}",
         group.title(),
@@ -42,4 +41,10 @@ fn loss(group: &Group, theirs: &Measured, ours: &Measured, column: Column, ratio
         side(theirs),
         side(ours)
     )
+}
+
+/// All columns in which theirs is better, with theirs over ours.
+fn lost_columns(theirs: &Figures, ours: &Figures) -> Vec<(Column, f64)> {
+    let ratios = columns().filter_map(|column| Some((column, column.ratio(theirs, ours)?)));
+    ratios.filter(|&(_, ratio)| ratio < 1.0).collect()
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::results::{BULK, Column, Figures, Group, Measured, ONE_BY_ONE, Results, SPACE, columns, count};
+use crate::results::{BULK, Figures, Group, Measured, ONE_BY_ONE, Results, SPACE, count};
 
 /// What stands above the first table.
 pub(crate) fn header(results: &Results) -> String {
     format!(
         "{}\n{} lookups of each sort, best of {} rounds, ns of processor time per key; \
-         `x` columns: theirs divided by ours, above 1 we win\n",
+         theirs / ours: above 1 we win\n",
         results.machine,
         count(results.lookups),
         results.rounds,
@@ -42,25 +42,11 @@ fn floor(group: &Group) -> String {
 const NAME_WIDTH: usize = 28;
 
 fn headings() -> String {
-    let (space, times) = (3 * 9 + 1, 3 * 8);
-    let times_heading = "  insert     hit    miss";
-    format!(
-        "{:NAME_WIDTH$}{:space$}{:>times$}{:>times$}{:>29}\n\
-         {:NAME_WIDTH$}{:>9}{:>9}{:>9} {times_heading}{times_heading}{:>8}{:>7}{:>7}{:>7}\n",
-        "",
-        "",
-        "one by one",
-        "in bulk",
-        "theirs / ours",
-        "",
-        "bits/key",
-        "peak",
-        "fpp %",
-        "bits",
-        "insert",
-        "hit",
-        "miss",
-    )
+    let times = format!("{:>8}{:>8}{:>8}", "insert", "hit", "miss");
+    let above = format!("{:>28}{:>24}{:>24}{:>29}", "", "one by one", "in bulk", "theirs / ours");
+    let space = format!("{:>9}{:>9}{:>9} ", "bits/key", "peak", "fpp %");
+    let ratios = format!("{:>8}{:>7}{:>7}{:>7}", "bits", "insert", "hit", "miss");
+    format!("{:NAME_WIDTH$}{above}\n{:NAME_WIDTH$}{space}{times}{times}{ratios}\n", "", "")
 }
 
 fn line(group: &Group, row: &Measured) -> String {
@@ -76,7 +62,7 @@ fn line(group: &Group, row: &Measured) -> String {
     if let Some(ours) = group.rival_of(row) {
         text += " ";
         for column in [SPACE[0], ONE_BY_ONE[0], ONE_BY_ONE[1], ONE_BY_ONE[2]] {
-            text += &ratio(column, figures, &ours.figures).map_or_else(String::new, |x| format!("{x:>7.2}"));
+            text += &column.ratio(figures, &ours.figures).map_or_else(String::new, |x| format!("{x:>7.2}"));
         }
     }
     text + "\n"
@@ -87,25 +73,4 @@ fn rate(group: &Group, figures: &Figures) -> String {
     let Some(asked) = group.fpp else { return format!("{:>9} ", "exact") };
     let mark = if figures.breaks(asked) { '!' } else { ' ' };
     format!("{:>9.4}{mark}", figures.fpp() * 100.0)
-}
-
-/// Theirs over ours.
-pub(crate) fn ratio(column: Column, theirs: &Figures, ours: &Figures) -> Option<f64> {
-    Some((column.of)(theirs)? / (column.of)(ours)?)
-}
-
-/// A figure with its unit: `9.99` for space, `3.2 ns` for time.
-pub(crate) fn figure(column: Column, value: f64) -> String {
-    let is_space = SPACE.iter().any(|space| space.name == column.name);
-    if is_space { format!("{value:.2}") } else { format!("{value:.1} ns") }
-}
-
-/// All columns in which a rival is better than the row of ours that it is held against.
-pub(crate) fn lost_columns<'a>(
-    theirs: &'a Figures,
-    ours: &'a Figures,
-) -> impl Iterator<Item = (Column, f64)> + use<'a> {
-    columns()
-        .filter_map(|column| Some((column, ratio(column, theirs, ours)?)))
-        .filter(|&(_, ratio)| ratio < 1.0)
 }

@@ -7,7 +7,7 @@ use crate::hashing::HashFigures;
 use crate::keys::KeyKind;
 
 /// One structure in one configuration. Times are nanoseconds per key.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) bits_per_key: f64,
     pub(crate) peak_bits_per_key: f64,
@@ -41,6 +41,7 @@ impl Figures {
         }
     }
 
+    /// The measured rate.
     pub(crate) fn fpp(&self) -> f64 {
         self.false_hits as f64 / self.strangers as f64
     }
@@ -61,6 +62,22 @@ impl Figures {
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) of: fn(&Figures) -> Option<f64>,
+}
+
+impl Column {
+    /// Theirs over ours, if both have it: above 1 we win.
+    pub(crate) fn ratio(self, theirs: &Figures, ours: &Figures) -> Option<f64> {
+        Some((self.of)(theirs)? / (self.of)(ours)?)
+    }
+
+    pub(crate) fn is_space(self) -> bool {
+        SPACE.iter().any(|column| column.name == self.name)
+    }
+
+    /// `9.94` bits, or `3.2 ns`.
+    pub(crate) fn show(self, value: f64) -> String {
+        if self.is_space() { format!("{value:.2}") } else { format!("{value:.1} ns") }
+    }
 }
 
 pub(crate) const SPACE: [Column; 2] = [

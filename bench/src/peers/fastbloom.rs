@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash};
 use fastbloom::{AtomicBloomFilter, BloomFilter, DefaultHasher};
 use foldhash::fast::RandomState;
 
-use super::{Ask, Grow, Lookup, Row};
+use super::{ATOMIC, Ask, DEFAULT, Grow, Lookup, Row};
 
 impl<K: Hash, S: BuildHasher> Lookup<K> for BloomFilter<S> {
     fn may_contain(&self, key: &K) -> bool {
@@ -47,6 +47,7 @@ pub(super) fn rows<'k, K: Hash + 'k>() -> Vec<Row<'k, K>> {
     vec![
         Row::growing::<BloomFilter<DefaultHasher>>("fastbloom"),
         Row::growing::<BloomFilter<RandomState>>(FOLDHASH),
-        Row::growing::<AtomicBloomFilter<RandomState>>("fastbloom atomic + foldhash"),
+        Row::growing::<AtomicBloomFilter<RandomState>>("fastbloom atomic + foldhash")
+            .against(&[ATOMIC, DEFAULT]),
     ]
 }

@@ -197,6 +197,7 @@ impl<'k, K: 'k> Row<'k, K> {
 
 /// Our names, for the rivals to be held against.
 pub(crate) const DEFAULT: &str = "gowk BlockedBloom";
+const ATOMIC: &str = "gowk AtomicBlockedBloom";
 pub(crate) const CLASSIC: &str = "gowk Bloom";
 pub(crate) const SPLIT_BLOCK: &str = "gowk SplitBlockBloom";
 const SCALABLE: &str = "gowk ScalableBloom";

@@ -21,6 +21,9 @@ pub mod store;
 mod testing;
 
 pub use bloom::blocked::{AtomicBlockedBloom, BlockedBloom, BlockedParams, FoldingBuilder};
+pub use bloom::classic::{Bloom, BloomParams, Scheme};
+pub use bloom::scalable::{ScalableBloom, ScalableParams};
+pub use bloom::split_block::{SplitBlockBloom, SplitBlockParams};
 pub use builder::{Build, Builder, DEFAULT_FPP};
 pub use error::{Full, MergeError, ParamsError};
 pub use format::{AnyFilter, OpenError, Persist};

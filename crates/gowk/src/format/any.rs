@@ -2,7 +2,7 @@
 
 use super::{Body, error::OpenError, fields::{Fields, ParamsWriter}, head::Head, Persist};
 use crate::{
-    bloom::blocked::BlockedBloom,
+    bloom::{blocked::BlockedBloom, classic::Bloom, scalable::ScalableBloom, split_block::SplitBlockBloom},
     filter::Filter,
     hash::{Digest, Hasher},
     stats::{Family, Stats},
@@ -26,6 +26,12 @@ use alloc::vec::Vec;
 pub enum AnyFilter<S = Heap> {
     /// One or a few cache lines a key.
     BlockedBloom(BlockedBloom<S>),
+    /// Bits anywhere.
+    Bloom(Bloom<S>),
+    /// Parquet's.
+    SplitBlockBloom(SplitBlockBloom<S>),
+    /// A chain.
+    ScalableBloom(ScalableBloom<S>),
 }
 
 /// Does the same with whatever filter it is.
@@ -33,6 +39,9 @@ macro_rules! each {
     ($any:expr, $filter:ident => $call:expr) => {
         match $any {
             AnyFilter::BlockedBloom($filter) => $call,
+            AnyFilter::Bloom($filter) => $call,
+            AnyFilter::SplitBlockBloom($filter) => $call,
+            AnyFilter::ScalableBloom($filter) => $call,
         }
     };
 }
@@ -77,6 +86,9 @@ impl<S: Body> Persist for AnyFilter<S> {
     fn from_parts(head: &Head, params: Fields<'_>, body: S) -> Result<Self, OpenError> {
         match head.family {
             Family::BlockedBloom => BlockedBloom::from_parts(head, params, body).map(Self::BlockedBloom),
+            Family::Bloom => Bloom::from_parts(head, params, body).map(Self::Bloom),
+            Family::SplitBlockBloom => SplitBlockBloom::from_parts(head, params, body).map(Self::SplitBlockBloom),
+            Family::ScalableBloom => ScalableBloom::from_parts(head, params, body).map(Self::ScalableBloom),
             other => Err(OpenError::UnknownFamily { tag: other as u16 }),
         }
     }

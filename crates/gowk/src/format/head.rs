@@ -32,6 +32,20 @@ impl Head {
         }
     }
 
+    /// An error if a bit at or beyond `bits` is set in the last line of the body.
+    pub fn expect_no_bits_beyond(&self, bits: u64, body: &[Line]) -> Result<(), OpenError> {
+        let used = bits - (body.len() as u64 - 1) * Line::BITS;
+        let beyond = |(i, word): (usize, &u64)| match used.saturating_sub(64 * i as u64) {
+            0 => *word != 0,
+            64.. => false,
+            inside => word >> inside != 0,
+        };
+        match body.last().is_some_and(|line| line.0.iter().enumerate().any(beyond)) {
+            false => Ok(()),
+            true => Err(OpenError::Field { name: "the body", offset: 16, why: "has bits set behind its end" }),
+        }
+    }
+
     /// An error unless a body of `found` lines is one of `expected`.
     pub fn expect_lines(&self, expected: u64, found: usize) -> Result<(), OpenError> {
         match expected == found as u64 {

@@ -59,7 +59,8 @@ impl From<u64> for Digest {
     /// An integer that was *not* hashed belongs into `insert(&n)`, not here.
     #[inline(always)]
     fn from(h1: u64) -> Self {
-        Self { h1, h2: h1.wrapping_mul(Self::SPREAD) }
+        // The shift keeps h2 from being a multiple of h1, which schemes that add the two would notice.
+        Self { h1, h2: (h1 ^ (h1 >> 32)).wrapping_mul(Self::SPREAD) }
     }
 }
 

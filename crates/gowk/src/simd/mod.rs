@@ -71,8 +71,8 @@ impl Isa {
 
     /// Every one that this processor has.
     #[cfg(test)]
-    pub(crate) fn available() -> alloc::vec::Vec<Self> {
-        let mut all = alloc::vec![Self::Portable, Self::best()];
+    pub(crate) fn available() -> Vec<Self> {
+        let mut all = vec![Self::Portable, Self::best()];
         all.dedup();
         all
     }

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! Below [`PAIR_BELOW`] a block is two neighbouring lines with K bits in each, below [`QUAD_BELOW`] four; the word of line
-//! l > 0 is the high half of h1 * SPREAD^l. Neighbouring lines come from memory almost as one. Two lines far apart would
+//! l > 0 is the high half of h2 * SPREAD^(l-1). Neighbouring lines come from memory almost as one. Two lines far apart would
 //! take 2 % fewer bits, and a second miss.
 //!
 //! # The rate

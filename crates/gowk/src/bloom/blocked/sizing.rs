@@ -2,13 +2,14 @@
 
 use super::layout::pattern;
 use crate::{
+    bloom::mixture::mean_over_blocks,
     error::ParamsError,
     params::{Promise, checked_fpp, checked_items, least},
     store::{Line, addressable},
 };
 use alloc::vec::Vec;
 use core::fmt;
-use libm::{exp, fabs, lgamma, log, log1p};
+use libm::{fabs, log, log1p};
 
 /// Below this rate a block is two lines. Here one line takes 13.8 bits a key and a pair 13.4; at 1 % it is 9.93 and 9.77.
 /// One line is quicker by a third, so the pair has to be worth a few percent of the bits.
@@ -239,52 +240,8 @@ impl Rate {
 
     /// The mean of [`block`](Self::block) over the keys that blocks hold.
     fn at(&mut self, items: u64, blocks: u64) -> f64 {
-        let mean = items as f64 / blocks as f64;
-        // No bit is left unset, for all that floating point can tell.
-        if mean > 16_384.0 {
-            return 1.0;
-        }
-        if blocks == 1 {
-            return self.block(items);
-        }
-        // Outwards from the likeliest number of keys, by the ratio of neighbouring probabilities.
-        let (n, odds) = (items as f64, 1.0 / (blocks as f64 - 1.0));
-        let middle = mean as u64;
-        let peak = binomial(items, middle, blocks, mean);
-        let mut sum = peak * self.block(middle);
-        let mut chance = peak;
-        for keys in middle + 1..=items {
-            chance *= (n - keys as f64 + 1.0) / keys as f64 * odds;
-            if chance < NEGLIGIBLE {
-                break;
-            }
-            sum += chance * self.block(keys);
-        }
-        let mut chance = peak;
-        for keys in (0..middle).rev() {
-            chance *= (keys as f64 + 1.0) / ((n - keys as f64) * odds);
-            if chance < NEGLIGIBLE {
-                break;
-            }
-            sum += chance * self.block(keys);
-        }
-        sum.min(1.0)
+        mean_over_blocks(items, blocks, |keys| self.block(keys))
     }
-}
-
-/// What adds nothing to a rate of 10^-12.
-const NEGLIGIBLE: f64 = 1e-18;
-
-/// The chance that of `items` keys just `keys` fall into one of `blocks` blocks.
-fn binomial(items: u64, keys: u64, blocks: u64, mean: f64) -> f64 {
-    let k = keys as f64;
-    // Above some thousand blocks the binomial is a Poisson to four digits, and its factorials lose more than that.
-    if blocks > 10_000 {
-        return exp(k * log(mean) - mean - lgamma(k + 1.0));
-    }
-    let n = items as f64;
-    let choose = lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
-    exp(choose - k * log(blocks as f64) + (n - k) * log1p(-1.0 / blocks as f64))
 }
 
 /// The terms of F for keys of `lanes` lanes, those of equal g gathered.

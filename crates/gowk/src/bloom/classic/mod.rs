@@ -1,0 +1,40 @@
+//! The classic Bloom filter: m bits, k of them for each key, anywhere.
+//!
+//! A key is in the set, maybe, if all its k bits are set. With n keys inside, the part of bits that are set is
+//! 1 - (1 - 1/m)^(kn), about 1 - e^(-kn/m), and a key that is not in the set finds them all set with probability
+//!
+//! ```text
+//! f = (1 - e^(-kn/m))^k          least at k = (m/n) ln 2, where half of the bits are set:
+//! m = -n ln f / (ln 2)^2         1.44 bits for each bit of information           [Bloom 1970]
+//! ```
+//!
+//! The formula takes the set bits to be as many as expected and k a real number. [`BloomParams::exact_fpp_at`] takes
+//! account of their spread: the mean of (X/m)^k over the number X of set bits, by its first two moments. The two differ by
+//! more than a percent only below some hundred keys.
+//!
+//! Asserted by `sizing::tests::doc_table_is_true`:
+//!
+//! | keys | rate | bits | bits/key | probes |
+//! |---|---|---|---|---|
+//! | 1,000,000 | 0.01 | 9,585,059 | 9.59 | 7 |
+//! | 1,000,000 | 0.001 | 14,377,588 | 14.38 | 10 |
+//! | 1,000,000 | 2^-16 | 23,083,121 | 23.08 | 16 |
+//!
+//! # Where the bits are
+//!
+//! k hashes cost k hashes. Two are enough: probe i at h1 + i h2 [Kirsch, Mitzenmacher 2008]. But keys whose h2 are equal
+//! then share whole progressions, and an h2 of 0 has one probe for k; so the step itself steps [enhanced double hashing,
+//! Dillinger, Manolios 2004]. A [`Scheme`] is such a rule; it is a value, kept in the file, and systems that chose other
+//! rules have theirs.
+//!
+//! Each probe is a cache miss of its own. A lookup ends at the first bit that is not set, after two of them on average for
+//! a key that is not there; in bulk the first two are fetched ahead for all keys, the others for those still in question.
+
+mod codec;
+mod filter;
+mod layout;
+mod sizing;
+
+pub use filter::Bloom;
+pub use layout::{Positions, Scheme};
+pub use sizing::BloomParams;

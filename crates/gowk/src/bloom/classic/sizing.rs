@@ -1,0 +1,222 @@
+//! How many bits and probes a classic filter needs, and what it keeps at any filling. Pure functions of numbers.
+
+use super::layout::Scheme;
+use crate::{
+    error::ParamsError,
+    params::{Promise, checked_fpp, checked_items, least},
+    store::{Line, addressable},
+};
+use core::{
+    f64::consts::LN_2,
+    fmt,
+};
+use libm::{ceil, exp, expm1, floor, log, log1p, pow, round};
+
+/// The size and shape of a classic Bloom filter.
+///
+/// ```
+/// use gowk::BloomParams;
+/// let params = BloomParams::for_fpp(1_000_000, 0.01)?;
+/// assert_eq!((params.bits(), params.probes()), (9_585_059, 7));
+/// assert_eq!(params.items_at(0.02), 1_173_733);      // how many keys until 2 %?
+/// # Ok::<(), gowk::ParamsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BloomParams {
+    bits: u64,
+    probes: u32,
+    scheme: Scheme,
+    promise: Promise,
+}
+
+/// The most probes that a filter may have: 2^-64 needs no more.
+pub(super) const MOST_PROBES: u32 = 64;
+
+impl BloomParams {
+    /// The textbook size, m = -n ln p / (ln 2)^2 with k = (m/n) ln 2 rounded.
+    ///
+    /// Where rounding k breaks the rate by more than half a percent, which it does above 20 %, it is the fewest bits that
+    /// keep it with a whole number of probes. A filter has one line of 512 bits at least, which its memory takes anyway.
+    pub fn for_fpp(items: u64, fpp: f64) -> Result<Self, ParamsError> {
+        let promise = Promise { items: checked_items(items)?, fpp: checked_fpp(fpp)? };
+        let n = items as f64;
+        let bits = ceil(-n * log(fpp) / (LN_2 * LN_2));
+        let probes = round(bits / n * LN_2).max(1.0);
+        let kept = pow(-expm1(-probes * n / bits), probes);
+        let (bits, probes) = if kept <= 1.005 * fpp {
+            (bits, probes)
+        } else {
+            // m = -kn / ln(1 - p^(1/k)) for the whole k on either side of the real one.
+            let real = -log(fpp) / LN_2;
+            let size = |k: f64| (ceil(-k * n / log1p(-pow(fpp, 1.0 / k))), k);
+            let (low, high) = (size(floor(real).max(1.0)), size(ceil(real).max(1.0)));
+            if low.0 <= high.0 { low } else { high }
+        };
+        if bits > (isize::MAX as f64) * 8.0 {
+            return Err(ParamsError::TooLarge { bytes: (bits / 8.0) as u128 });
+        }
+        let bits = bits as u64;
+        if bits < Line::BITS {
+            return Self::for_bits(Line::BITS, items).map(|params| params.with_promise(promise));
+        }
+        let params = Self { bits, probes: probes as u32, scheme: Scheme::Enhanced, promise };
+        addressable(params.lines()).map(|_| params)
+    }
+
+    /// The best number of probes for `items` keys in `bits` bits; the promise is the rate that it keeps.
+    pub fn for_bits(bits: u64, items: u64) -> Result<Self, ParamsError> {
+        checked_items(items)?;
+        let bits = bits.max(Line::BITS);
+        let real = bits as f64 / items as f64 * LN_2;
+        let shape = |k: f64| Self::with_shape(bits, k.clamp(1.0, 32.0) as u32, Scheme::Enhanced, items);
+        let (low, high) = (shape(floor(real))?, shape(ceil(real))?);
+        Ok(if low.promise.fpp <= high.promise.fpp { low } else { high })
+    }
+
+    /// A filter of just this shape, for files and for those who compare. The promise is what it keeps for `items` keys.
+    pub fn with_shape(bits: u64, probes: u32, scheme: Scheme, items: u64) -> Result<Self, ParamsError> {
+        let items = checked_items(items)?;
+        if bits == 0 {
+            return Err(ParamsError::OutOfRange { what: "bits", value: bits, least: 1, most: u64::MAX });
+        }
+        if !(1..=MOST_PROBES).contains(&probes) {
+            let most = MOST_PROBES.into();
+            return Err(ParamsError::OutOfRange { what: "probes", value: probes.into(), least: 1, most });
+        }
+        let mut params = Self { bits, probes, scheme, promise: Promise { items, fpp: 1.0 } };
+        params.promise.fpp = params.fpp_at(items);
+        addressable(params.lines()).map(|_| params)
+    }
+
+    /// As [`with_shape`](Self::with_shape), with the promise as a file states it.
+    pub(crate) fn with_promise(self, promise: Promise) -> Self {
+        Self { promise, ..self }
+    }
+
+    /// The bits, m.
+    pub fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// The bits that a key sets, k.
+    pub fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    /// How a digest names bits.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// What was promised.
+    pub fn promise(&self) -> Promise {
+        self.promise
+    }
+
+    /// The lines that hold the bits.
+    pub fn lines(&self) -> u64 {
+        self.bits.div_ceil(Line::BITS)
+    }
+
+    /// The size in bits over the keys promised.
+    pub fn bits_per_key(&self) -> f64 {
+        self.bits as f64 / self.promise.items as f64
+    }
+
+    /// The false-positive rate with `items` keys inside, by the usual formula.
+    pub fn fpp_at(&self, items: u64) -> f64 {
+        let k = f64::from(self.probes);
+        pow(-expm1(-k * items as f64 / self.bits as f64), k)
+    }
+
+    /// The false-positive rate with `items` keys inside, with the spread of the number of set bits taken into account.
+    pub fn exact_fpp_at(&self, items: u64) -> f64 {
+        let (m, k) = (self.bits as f64, f64::from(self.probes));
+        let draws = k * items as f64;
+        let one_empty = exp(draws * log1p(-1.0 / m));
+        let two_empty = if self.bits > 1 { exp(draws * log1p(-2.0 / m)) } else { 0.0 };
+        let fill = 1.0 - one_empty;
+        // Var(X) / m^2 for the number X of set bits.
+        let variance = (two_empty - one_empty * one_empty) + (one_empty - two_empty) / m;
+        (pow(fill, k) * (1.0 + k * (k - 1.0) / 2.0 * variance / (fill * fill).max(f64::MIN_POSITIVE))).min(1.0)
+    }
+
+    /// How many keys it takes before the rate rises above `fpp`.
+    pub fn items_at(&self, fpp: f64) -> u64 {
+        let most = self.bits.saturating_mul(64);
+        least(1, most, |items| self.fpp_at(items) > fpp) - 1
+    }
+
+    /// How many keys have come, judging by the part of the bits that are set.
+    pub fn items_for_fill(&self, fill: f64) -> f64 {
+        let m = self.bits as f64;
+        let empty = (1.0 - fill).max(0.5 / m);
+        if self.bits == 1 {
+            return fill;
+        }
+        log(empty) / (f64::from(self.probes) * log1p(-1.0 / m))
+    }
+}
+
+impl fmt::Display for BloomParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bits, {} probes", self.bits, self.probes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn doc_table_is_true() {
+        for (fpp, bits, probes) in [(0.01, 9_585_059, 7), (0.001, 14_377_588, 10), (1.0 / 65536.0, 23_083_121, 16)] {
+            let params = BloomParams::for_fpp(1_000_000, fpp).unwrap();
+            assert_eq!((params.bits(), params.probes()), (bits, probes));
+        }
+    }
+
+    #[test]
+    fn the_two_formulas_meet_for_many_keys_and_part_for_few() {
+        let many = BloomParams::for_fpp(1_000_000, 0.01).unwrap();
+        assert!((many.exact_fpp_at(1_000_000) / many.fpp_at(1_000_000) - 1.0).abs() < 1e-4);
+        let few = BloomParams::with_shape(96, 7, Scheme::Enhanced, 10).unwrap();
+        assert!(few.exact_fpp_at(10) > 1.01 * few.fpp_at(10));
+    }
+
+    #[test]
+    fn sizes_that_make_no_sense_are_refused() {
+        assert!(BloomParams::with_shape(0, 7, Scheme::Enhanced, 1).is_err());
+        assert!(BloomParams::with_shape(64, 0, Scheme::Enhanced, 1).is_err());
+        assert!(BloomParams::with_shape(64, 65, Scheme::Enhanced, 1).is_err());
+        assert!(matches!(BloomParams::for_fpp(u64::MAX, 1e-9), Err(ParamsError::TooLarge { .. })));
+        assert!(BloomParams::for_fpp(1 << 40, 0.01).unwrap().bits() > 1 << 43);
+    }
+
+    proptest! {
+        #[test]
+        fn the_size_for_a_rate_keeps_it(items in 1u64..10_000_000, bits in 0.05f64..39.0) {
+            let fpp = pow(2.0, -bits);
+            let params = BloomParams::for_fpp(items, fpp).unwrap();
+            prop_assert!(params.fpp_at(items) <= 1.005 * fpp, "{params}: {}", params.fpp_at(items));
+            prop_assert!(params.bits() == Line::BITS || params.fpp_at(items) >= 0.8 * fpp, "{params}: {}", params.fpp_at(items));
+        }
+
+        #[test]
+        fn items_at_is_the_inverse_of_fpp_at(items in 1u64..1_000_000, bits in 1.0f64..20.0, ask in 1.0f64..20.0) {
+            let params = BloomParams::for_fpp(items, pow(2.0, -bits)).unwrap();
+            let fpp = pow(2.0, -ask);
+            let most = params.items_at(fpp);
+            prop_assert!(most == 0 || params.fpp_at(most) <= fpp);
+            prop_assert!(params.fpp_at(most + 1) > fpp);
+        }
+
+        #[test]
+        fn fill_and_items_are_inverses(items in 0u64..20_000, bits in 1.0f64..20.0) {
+            let params = BloomParams::for_fpp(10_000, pow(2.0, -bits)).unwrap();
+            let fill = -expm1(f64::from(params.probes()) * items as f64 * log1p(-1.0 / params.bits() as f64));
+            prop_assert!((params.items_for_fill(fill) - items as f64).abs() < 1e-3 + 1e-6 * items as f64);
+        }
+    }
+}
