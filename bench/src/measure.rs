@@ -1,19 +1,19 @@
 //! One row, one round: fill it, look it up, count its bytes, and check every answer that can be checked.
 
+use std::time::Duration;
+
 use anyhow::ensure;
 
 use crate::alloc::{Memory, Meter};
-use crate::clock::ns_per_step;
+use crate::clock::{cpu_time, ns_per_step};
 use crate::keys::Workload;
 use crate::peers::{Ask, Fill, Filled, Row};
 use crate::results::Figures;
 
-/// Lookups are short, so each round takes the best of several passes.
-const PASSES: usize = 3;
-
-/// Small structures are filled in milliseconds, so each round fills them until about this many keys went in. The first
-/// time on fresh memory, then on warm memory; the best counts.
-const INSERTS: usize = 20_000_000;
+/// Each loop is repeated, and its best time taken, until it has run this often or for this long: quick rows need it to be
+/// told apart, slow ones do not.
+const REPEATS: usize = 6;
+const PATIENCE: Duration = Duration::from_millis(300);
 
 pub(crate) fn round<K>(row: &Row<'_, K>, ask: Ask, keys: &Workload<K>) -> anyhow::Result<Figures> {
     let (mut filled, insert, memory) = fill(row.fill, ask, &keys.inserted);
@@ -46,19 +46,37 @@ pub(crate) fn round<K>(row: &Row<'_, K>, ask: Ask, keys: &Workload<K>) -> anyhow
     })
 }
 
-/// Fills until it is known how long that takes; the last structure stays.
+/// The last of several structures, the best time, and the memory of the last: the first comes to be on fresh memory, the
+/// others on warm.
 fn fill<'k, K>(fill: Fill<'k, K>, ask: Ask, keys: &[K]) -> (Box<dyn Filled<K> + 'k>, f64, Memory) {
-    let again = (INSERTS / keys.len()).clamp(1, 8) - 1;
-    let warm_up = (0..again).map(|_| ns_per_step(keys.len(), || fill(ask, keys)).1).fold(f64::MAX, f64::min);
-    let meter = Meter::start();
-    let (filled, ns) = ns_per_step(keys.len(), || fill(ask, keys));
-    (filled, ns.min(warm_up), meter.read())
+    let ((filled, memory), ns) = best_of(keys.len(), || {
+        let meter = Meter::start();
+        let filled = fill(ask, keys);
+        (filled, meter.read())
+    });
+    (filled, ns, memory)
 }
 
-/// The best pass: how many keys it found, and the time of one lookup.
+/// How many keys are found, and the best time of one lookup.
 fn look_up<K>(keys: &[K], mut count: impl FnMut(&[K]) -> usize) -> (usize, f64) {
-    let passes = (0..PASSES).map(|_| ns_per_step(keys.len(), || count(keys)));
-    passes.reduce(|(found, best), (_, ns)| (found, ns.min(best))).unwrap_or_default()
+    best_of(keys.len(), || count(keys))
+}
+
+/// The result of the last repetition, and the nanoseconds per step of the best.
+fn best_of<T>(steps: usize, mut work: impl FnMut() -> T) -> (T, f64) {
+    let start = cpu_time();
+    let (mut result, mut best) = ns_per_step(steps, &mut work);
+    for _ in 1..REPEATS {
+        if cpu_time().saturating_sub(start) > PATIENCE {
+            break;
+        }
+        // First, so that two large structures never exist side by side.
+        drop(result);
+        let (next, ns) = ns_per_step(steps, &mut work);
+        result = next;
+        best = best.min(ns);
+    }
+    (result, best)
 }
 
 /// Times for hits and misses, if the structure has bulk lookups; their answers must be those of the single ones.

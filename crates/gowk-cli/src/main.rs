@@ -1,1 +1,15 @@
-fn main() {}
+//! `gowk`, the command line: is it in the set?
+//!
+//! One file a command, each of which reads its arguments and calls the library. Data goes to stdout, words to stderr.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod exit;
+mod lines;
+
+use clap::Parser;
+
+fn main() -> std::process::ExitCode {
+    exit::from(args::Args::parse().run())
+}

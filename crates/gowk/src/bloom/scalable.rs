@@ -161,9 +161,15 @@ impl<S> ScalableBloom<S> {
         self.links.len()
     }
 
+    /// The keys that the links were made for.
+    fn promised_items(&self) -> u64 {
+        // Saturating, as a file may say anything.
+        self.links.iter().fold(0, |sum, link| sum.saturating_add(link.filter.params().promise().items))
+    }
+
     /// The keys that were new when they came: all but those that were taken for seen, at the rate of false positives.
     pub fn counted_items(&self) -> u64 {
-        self.links.iter().map(|link| link.keys).sum()
+        self.links.iter().fold(0, |sum, link| sum.saturating_add(link.keys))
     }
 }
 
@@ -200,7 +206,7 @@ impl<S: Store> Filter for ScalableBloom<S> {
         let links = self.links.iter().map(|link| link.filter.stats());
         let start = Stats {
             family: Family::ScalableBloom,
-            items: self.links.iter().map(|link| link.filter.params().promise().items).sum(),
+            items: self.promised_items(),
             fpp: self.params.fpp,
             bits: 0,
             fill: 0.0,
@@ -279,10 +285,9 @@ impl<S: Body> Persist for ScalableBloom<S> {
     type Store = S;
 
     fn head(&self) -> Head {
-        let items = self.links.iter().map(|link| link.filter.params().promise().items).sum();
         Head {
             family: Family::ScalableBloom,
-            promise: Promise { items, fpp: self.params.fpp },
+            promise: Promise { items: self.promised_items(), fpp: self.params.fpp },
             keys: self.counted_items(),
             hasher: self.hasher,
         }
