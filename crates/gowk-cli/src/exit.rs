@@ -29,6 +29,7 @@ pub(crate) fn from(result: anyhow::Result<Found>) -> ExitCode {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io_error = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
+    let io_error =
+        |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
     error.chain().any(|cause| io_error(cause) == Some(io::ErrorKind::BrokenPipe))
 }

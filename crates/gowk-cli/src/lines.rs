@@ -29,7 +29,9 @@ impl Source {
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
             Self::Stdin(_) => None,
-            Self::File(file, _) => file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len()),
+            Self::File(file, _) => {
+                file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len())
+            }
         }
     }
 
@@ -55,7 +57,10 @@ impl Source {
     }
 
     /// Hands out whole blocks of lines: each part ends with a newline, but for the last of a source without a final one.
-    pub(crate) fn for_each_block(mut self, mut each: impl FnMut(&[u8]) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    pub(crate) fn for_each_block(
+        mut self,
+        mut each: impl FnMut(&[u8]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         let mut buffer = vec![0; 1 << 20];
         let mut filled = 0;
         loop {
@@ -114,7 +119,9 @@ mod tests {
 
     #[test]
     fn lines_end_with_a_newline_or_the_file() {
-        let split = |text: &'static str| lines(text.as_bytes()).map(|l| str::from_utf8(l).unwrap()).collect::<Vec<_>>();
+        let split = |text: &'static str| {
+            lines(text.as_bytes()).map(|l| str::from_utf8(l).unwrap()).collect::<Vec<_>>()
+        };
         assert_eq!(split(""), Vec::<&str>::new());
         assert_eq!(split("\n"), [""]);
         assert_eq!(split("a"), ["a"]);

@@ -87,7 +87,15 @@ fn a_filter_is_built_told_about_and_asked() {
     let keys: String = (0..5_000).map(|i| format!("key {i}\n")).collect();
     let keys = folder.file("keys", keys);
     let filter = folder.path("keys.gowk");
-    gowk().arg("build").arg(&keys).arg("-o").arg(&filter).args(["--fpp", "0.1%"]).assert().success().stdout("");
+    gowk()
+        .arg("build")
+        .arg(&keys)
+        .arg("-o")
+        .arg(&filter)
+        .args(["--fpp", "0.1%"])
+        .assert()
+        .success()
+        .stdout("");
     let out = gowk().args(["query", "-c"]).args([&filter, &keys]).assert().success();
     out.stdout("5000\n");
     gowk().arg("query").arg(&filter).write_stdin("key 7\nno such key\n").assert().success().stdout("key 7\n");
@@ -104,7 +112,14 @@ fn a_fixed_seed_gives_the_same_file() {
     let keys = folder.file("keys", "a\nb\n");
     let (one, two) = (folder.path("one.gowk"), folder.path("two.gowk"));
     for filter in [&one, &two] {
-        gowk().arg("build").arg(&keys).arg("-o").arg(filter).args(["--seed", "7", "--items", "1k"]).assert().success();
+        gowk()
+            .arg("build")
+            .arg(&keys)
+            .arg("-o")
+            .arg(filter)
+            .args(["--seed", "7", "--items", "1k"])
+            .assert()
+            .success();
     }
     assert_eq!(fs::read(one).unwrap(), fs::read(two).unwrap());
 }
@@ -141,6 +156,7 @@ fn a_reader_that_has_enough_is_no_error() {
     let keys: String = (0..200_000).map(|i| format!("{i}\n")).collect();
     let keys = folder.file("keys", keys);
     let program = assert_cmd::cargo::cargo_bin("gowk");
-    let script = format!("{} query {1} {1} | head -n 1; exit ${{PIPESTATUS[0]}}", program.display(), keys.display());
+    let script =
+        format!("{} query {1} {1} | head -n 1; exit ${{PIPESTATUS[0]}}", program.display(), keys.display());
     Command::new("bash").arg("-c").arg(script).assert().success().stdout("0\n").stderr("");
 }

@@ -33,7 +33,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn round_trip(filter: &impl Persist, folder: &std::path::Path, keys: &[u64]) -> Result<(), Box<dyn std::error::Error>> {
+fn round_trip(
+    filter: &impl Persist,
+    folder: &std::path::Path,
+    keys: &[u64],
+) -> Result<(), Box<dyn std::error::Error>> {
     let path = folder.join("filter.gowk");
     filter.save(&path)?;
     let loaded: AnyFilter<Heap> = AnyFilter::load(&path)?;

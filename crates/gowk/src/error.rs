@@ -77,10 +77,15 @@ impl fmt::Display for ParamsError {
                 write!(f, "{what} is {value}, but must be from {least} to {most}")
             }
             Self::Fold { blocks, factor } => {
-                write!(f, "a filter of {blocks} blocks cannot be folded by {factor}, which does not divide {blocks}")
+                write!(
+                    f,
+                    "a filter of {blocks} blocks cannot be folded by {factor}, which does not divide {blocks}"
+                )
             }
             Self::Unsized => f.write_str("say how many keys to expect, with items(n)"),
-            Self::NoSeed => f.write_str("there is no system to draw a random seed from; give one with seed(n)"),
+            Self::NoSeed => {
+                f.write_str("there is no system to draw a random seed from; give one with seed(n)")
+            }
         }
     }
 }

@@ -4,7 +4,8 @@ mod common;
 
 use common::scatter;
 use gowk::{
-    AnyFilter, BlockedBloom, Bloom, Family, Filter, Hasher, Insert, OpenError, Persist, ScalableBloom, ScalableParams, SplitBlockBloom,
+    AnyFilter, BlockedBloom, Bloom, Family, Filter, Hasher, Insert, OpenError, Persist, ScalableBloom,
+    ScalableParams, SplitBlockBloom,
     store::{Heap, Mapped, Store},
 };
 use std::fs;
@@ -18,7 +19,8 @@ fn samples() -> Vec<Vec<u8>> {
     let mut quad = BlockedBloom::builder().items(400).fpp(1e-6).seed(3).build().unwrap();
     let mut bloom = Bloom::builder().items(400).fpp(0.01).seed(4).build().unwrap();
     let mut split = SplitBlockBloom::builder().items(400).fpp(0.01).seed(5).build().unwrap();
-    let mut scalable = ScalableBloom::with_params(ScalableParams::new(50, 0.01).unwrap(), Hasher::new(6)).unwrap();
+    let mut scalable =
+        ScalableBloom::with_params(ScalableParams::new(50, 0.01).unwrap(), Hasher::new(6)).unwrap();
     blocked.insert_many(&keys);
     pair.insert_many(&keys);
     quad.insert_many(&keys);
@@ -26,7 +28,14 @@ fn samples() -> Vec<Vec<u8>> {
     split.insert_many(&keys);
     scalable.insert_many(&keys);
     assert!(scalable.links() > 1);
-    vec![blocked.to_bytes(), pair.to_bytes(), quad.to_bytes(), bloom.to_bytes(), split.to_bytes(), scalable.to_bytes()]
+    vec![
+        blocked.to_bytes(),
+        pair.to_bytes(),
+        quad.to_bytes(),
+        bloom.to_bytes(),
+        split.to_bytes(),
+        scalable.to_bytes(),
+    ]
 }
 
 fn answers<S: Store>(filter: &AnyFilter<S>) -> Vec<bool> {
@@ -82,7 +91,9 @@ fn opening_as_another_family_says_what_the_file_is() {
 
 #[test]
 fn files_that_are_none_are_refused() {
-    for bytes in [&b""[..], b"g", b"gowk", b"gowk\n\x1a\0", b"hello, world, this is a list of keys", &[0; 4096]] {
+    for bytes in
+        [&b""[..], b"g", b"gowk", b"gowk\n\x1a\0", b"hello, world, this is a list of keys", &[0; 4096]]
+    {
         assert!(matches!(AnyFilter::from_bytes(bytes), Err(OpenError::NotGowk)), "{bytes:?}");
     }
     let folder = tempfile::tempdir().unwrap();
@@ -117,7 +128,9 @@ fn a_later_version_is_told_from_a_damaged_file() {
     let mut bytes = samples().remove(0);
     bytes[8] = 9;
     match AnyFilter::from_bytes(&bytes) {
-        Err(error @ OpenError::Version { found: 9, newest: 1 }) => assert!(error.to_string().contains("upgrade gowk")),
+        Err(error @ OpenError::Version { found: 9, newest: 1 }) => {
+            assert!(error.to_string().contains("upgrade gowk"))
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -174,7 +187,9 @@ fn mutants(count: u64) {
                 2 => {
                     // A whole field of the head or the parameters, set to an awkward number.
                     let at = 8 * draw((bytes.len().min(320)) / 8);
-                    let value = [0, 1, u64::MAX, 1 << 63, 1 << 32, (1 << 32) - 1, 1 << 58, 513, f64::NAN.to_bits()][draw(9)];
+                    let value =
+                        [0, 1, u64::MAX, 1 << 63, 1 << 32, (1 << 32) - 1, 1 << 58, 513, f64::NAN.to_bits()]
+                            [draw(9)];
                     bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
                 }
                 3 => bytes.truncate(draw(bytes.len()) + 1),

@@ -3,7 +3,10 @@
 //! They are never regenerated. A new family adds its own with
 //! `GOWK_NEW_GOLDENS=1 cargo test -p gowk --test golden`, which only writes files that are not there.
 
-use gowk::{AnyFilter, BlockedBloom, Bloom, Filter, Hasher, Insert, Persist, ScalableBloom, ScalableParams, SplitBlockBloom};
+use gowk::{
+    AnyFilter, BlockedBloom, Bloom, Filter, Hasher, Insert, Persist, ScalableBloom, ScalableParams,
+    SplitBlockBloom,
+};
 use std::{fmt::Write, fs, path::PathBuf};
 
 fn folder() -> PathBuf {
@@ -12,7 +15,9 @@ fn folder() -> PathBuf {
 
 /// Keys of every length that the hash treats in its own way, and integers.
 fn texts() -> Vec<String> {
-    (0..300).map(|i| "The gowk comes in April; it sings its song in May. ".repeat(6)[..i].to_owned()).collect()
+    (0..300)
+        .map(|i| "The gowk comes in April; it sings its song in May. ".repeat(6)[..i].to_owned())
+        .collect()
 }
 
 fn asked() -> Vec<String> {
@@ -46,7 +51,10 @@ fn makers() -> Vec<(&'static str, Vec<u8>)> {
         ("blocked_three_lanes", fill(blocked(0.1).build().unwrap()).to_bytes()),
         ("blocked_siphash", fill(blocked(0.02).hardened().build().unwrap()).to_bytes()),
         ("bloom", fill(Bloom::builder().items(450).fpp(0.01).seed(2026).build().unwrap()).to_bytes()),
-        ("split_block", fill(SplitBlockBloom::builder().items(450).fpp(0.01).seed(2026).build().unwrap()).to_bytes()),
+        (
+            "split_block",
+            fill(SplitBlockBloom::builder().items(450).fpp(0.01).seed(2026).build().unwrap()).to_bytes(),
+        ),
         ("scalable", {
             let params = ScalableParams::new(50, 0.01).unwrap();
             fill(ScalableBloom::with_params(params, Hasher::new(2026)).unwrap()).to_bytes()
@@ -57,7 +65,8 @@ fn makers() -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn version_1_is_read_answered_and_written_as_ever() {
     for (name, bytes) in makers() {
-        let (file, answers) = (folder().join(format!("{name}.gowk")), folder().join(format!("{name}.answers")));
+        let (file, answers) =
+            (folder().join(format!("{name}.gowk")), folder().join(format!("{name}.answers")));
         if !file.exists() && std::env::var_os("GOWK_NEW_GOLDENS").is_some() {
             let filter = AnyFilter::from_bytes(&bytes).unwrap();
             let text = asked().iter().fold(String::new(), |mut text, key| {

@@ -1,8 +1,8 @@
 //! The algebra of filters, held against models.
 
 use gowk::{
-    AtomicBlockedBloom, BlockedBloom, BlockedParams, Bloom, BloomParams, Build, Digest, Filter, Hasher, Insert, Inserted, Merge,
-    MergeError, Scheme, Seed, SplitBlockBloom, SplitBlockParams,
+    AtomicBlockedBloom, BlockedBloom, BlockedParams, Bloom, BloomParams, Build, Digest, Filter, Hasher,
+    Insert, Inserted, Merge, MergeError, Scheme, Seed, SplitBlockBloom, SplitBlockParams,
     bloom::blocked::Span,
 };
 use proptest::{collection::vec, prelude::*};
@@ -27,7 +27,9 @@ fn bloom(bits: u64, probes: u32, keys: &[u64]) -> Bloom {
 }
 
 fn split(blocks: u64, keys: &[u64]) -> SplitBlockBloom {
-    let mut filter = SplitBlockBloom::with_params(SplitBlockParams::with_blocks(blocks, 10).unwrap(), Hasher::new(9)).unwrap();
+    let mut filter =
+        SplitBlockBloom::with_params(SplitBlockParams::with_blocks(blocks, 10).unwrap(), Hasher::new(9))
+            .unwrap();
     filter.insert_many(keys);
     filter
 }
@@ -133,7 +135,9 @@ fn threads_lose_no_insert() {
         for thread in 0..4u64 {
             let shared = &shared;
             // Overlapping ranges: threads set the same words at the same time.
-            scope.spawn(move || shared.insert_many(&(thread * 20_000..thread * 20_000 + 40_000).collect::<Vec<_>>()));
+            scope.spawn(move || {
+                shared.insert_many(&(thread * 20_000..thread * 20_000 + 40_000).collect::<Vec<_>>())
+            });
         }
     });
     let mut plain = BlockedBloom::with_params(*shared.params(), *shared.hasher()).unwrap();
@@ -148,13 +152,25 @@ fn filters_that_do_not_fit_say_in_what_they_differ() {
     let hardened = BlockedBloom::builder().items(1000).seed(1).hardened().build().unwrap();
     assert!(matches!(ours(1).union(&hardened), Err(MergeError::Hash { .. })));
     let stricter = BlockedBloom::builder().items(1000).fpp(0.1).seed(1).build().unwrap();
-    assert!(matches!(ours(1).union(&stricter), Err(MergeError::Params { what: "bits per key and line", .. })));
+    assert!(matches!(
+        ours(1).union(&stricter),
+        Err(MergeError::Params { what: "bits per key and line", .. })
+    ));
     let mut seven = blocked(7, Span::Line, 6, &[1, 2, 3]);
     let before = seven.clone();
-    assert_eq!(seven.union(&blocked(10, Span::Line, 6, &[4])), Err(MergeError::Sizes { ours: 7, theirs: 10 }));
+    assert_eq!(
+        seven.union(&blocked(10, Span::Line, 6, &[4])),
+        Err(MergeError::Sizes { ours: 7, theirs: 10 })
+    );
     assert!(seven == before, "a failed merge changes nothing");
-    assert!(matches!(bloom(100, 5, &[]).union(&bloom(101, 5, &[])), Err(MergeError::Params { what: "bits", .. })));
-    assert!(matches!(bloom(100, 5, &[]).union(&bloom(100, 6, &[])), Err(MergeError::Params { what: "probes", .. })));
+    assert!(matches!(
+        bloom(100, 5, &[]).union(&bloom(101, 5, &[])),
+        Err(MergeError::Params { what: "bits", .. })
+    ));
+    assert!(matches!(
+        bloom(100, 5, &[]).union(&bloom(100, 6, &[])),
+        Err(MergeError::Params { what: "probes", .. })
+    ));
 }
 
 #[test]
@@ -175,7 +191,8 @@ fn gowk_ones(filter: &BlockedBloom) -> u64 {
 
 #[test]
 fn a_seed_that_nobody_fixed_is_different_every_time() {
-    let seeds: HashSet<Seed> = (0..100).map(|_| BlockedBloom::new(10, 0.01).unwrap().hasher().seed()).collect();
+    let seeds: HashSet<Seed> =
+        (0..100).map(|_| BlockedBloom::new(10, 0.01).unwrap().hasher().seed()).collect();
     assert_eq!(seeds.len(), 100);
 }
 

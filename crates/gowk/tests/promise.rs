@@ -3,17 +3,27 @@
 mod common;
 
 use common::{Keys, binomial_band, false_positives};
-use gowk::{BlockedBloom, BlockedParams, Bloom, BloomParams, Build, Hasher, Insert, Scheme, Seed, SplitBlockBloom, bloom::blocked::Span};
+use gowk::{
+    BlockedBloom, BlockedParams, Bloom, BloomParams, Build, Hasher, Insert, Scheme, Seed, SplitBlockBloom,
+    bloom::blocked::Span,
+};
 
 /// Fills filters with `items` keys and holds their rate against what was asked, from above and, where space could have been
 /// wasted, from below.
 ///
 /// A small filter is a lottery ticket: its own rate depends on how its few keys fell. So small ones are drawn many times, and
 /// the spread of their rates says how far their mean may be off.
-fn keeps_its_promise<F: Build + Insert<Outcome<()> = ()>>(items: u64, fpp: f64, keys: Keys, seed: u64, trials: u64) {
+fn keeps_its_promise<F: Build + Insert<Outcome<()> = ()>>(
+    items: u64,
+    fpp: f64,
+    keys: Keys,
+    seed: u64,
+    trials: u64,
+) {
     let draws = (300_000 / items).clamp(1, 200);
     let each = trials / draws;
-    let rates: Vec<f64> = (0..draws).map(|draw| measured::<F>(items, fpp, keys, seed + 1000 * draw, each)).collect();
+    let rates: Vec<f64> =
+        (0..draws).map(|draw| measured::<F>(items, fpp, keys, seed + 1000 * draw, each)).collect();
     let mean = rates.iter().sum::<f64>() / draws as f64;
     let spread = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (draws as f64).powi(2);
     let noise = 6.0 * (spread + mean.max(fpp) / trials as f64).sqrt() + 6.0 / trials as f64;
@@ -23,7 +33,13 @@ fn keeps_its_promise<F: Build + Insert<Outcome<()> = ()>>(items: u64, fpp: f64, 
 }
 
 /// The rate of one filter, which must also be the one that its own bits tell.
-fn measured<F: Build + Insert<Outcome<()> = ()>>(items: u64, fpp: f64, keys: Keys, seed: u64, trials: u64) -> f64 {
+fn measured<F: Build + Insert<Outcome<()> = ()>>(
+    items: u64,
+    fpp: f64,
+    keys: Keys,
+    seed: u64,
+    trials: u64,
+) -> f64 {
     let mut filter = F::with_params(F::params_for_fpp(items, fpp).unwrap(), Hasher::new(seed)).unwrap();
     let digests: Vec<_> = (0..items).map(|i| keys.digest(&filter, i)).collect();
     filter.insert_many(&digests);

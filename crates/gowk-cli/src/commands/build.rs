@@ -46,7 +46,8 @@ impl Build {
         let sources = self.sources()?;
         let filter = match self.items {
             Some(items) => {
-                let mut filter = BlockedBloom::builder().items(items).fpp(self.fpp).hasher(&hasher).build()?;
+                let mut filter =
+                    BlockedBloom::builder().items(items).fpp(self.fpp).hasher(&hasher).build()?;
                 insert_lines(sources, &mut filter)?;
                 filter
             }

@@ -2,8 +2,8 @@
 
 use crate::exit::Found;
 use anyhow::Context;
-use gowk::{AnyFilter, Filter};
 use gowk::Persist;
+use gowk::{AnyFilter, Filter};
 use std::{
     io::{self, Write},
     path::PathBuf,

@@ -80,7 +80,8 @@ fn ask_filter(filter: &AnyFilter<Mapped>, asked: Vec<Source>, answer: &mut Answe
 /// Keeps the smaller side in memory and lets the larger one stream by.
 fn ask_list(known: Source, asked: Vec<Source>, answer: &mut Answer) -> anyhow::Result<()> {
     let asked_size = asked.iter().map(Source::size).sum::<Option<u64>>();
-    let keep_asked = matches!((known.size(), asked_size), (known, Some(asked)) if known.is_none_or(|known| asked < known));
+    let keep_asked =
+        matches!((known.size(), asked_size), (known, Some(asked)) if known.is_none_or(|known| asked < known));
     if keep_asked {
         let mut all = Vec::new();
         for source in asked {
@@ -101,7 +102,8 @@ fn ask_list(known: Source, asked: Vec<Source>, answer: &mut Answer) -> anyhow::R
     let known = known.read_all()?;
     let known: HashSet<&[u8], RandomState> = lines(&known).collect();
     for source in asked {
-        source.for_each_block(|block| lines(block).try_for_each(|key| answer.give(key, known.contains(key))))?;
+        source
+            .for_each_block(|block| lines(block).try_for_each(|key| answer.give(key, known.contains(key))))?;
     }
     Ok(())
 }

@@ -59,12 +59,18 @@ mod tests {
 
     #[test]
     fn the_chances_add_up_to_one() {
-        for (items, blocks) in [(1, 1), (1, 2), (5, 3), (1000, 20), (52_000, 1000), (5_000_000, 100_000), (3, 1 << 40)] {
+        for (items, blocks) in
+            [(1, 1), (1, 2), (5, 3), (1000, 20), (52_000, 1000), (5_000_000, 100_000), (3, 1 << 40)]
+        {
             let total = mean_over_blocks(items, blocks, |_| 1.0);
             assert!((total - 1.0).abs() < 1e-5, "{items} keys in {blocks} blocks: {total}");
-            let mean = mean_over_blocks(items, blocks, |keys| keys as f64 / (1u64 << 50) as f64) * (1u64 << 50) as f64;
+            let mean = mean_over_blocks(items, blocks, |keys| keys as f64 / (1u64 << 50) as f64)
+                * (1u64 << 50) as f64;
             let expected = items as f64 / blocks as f64;
-            assert!((mean - expected).abs() < 3e-5 * expected, "{items} keys in {blocks} blocks: mean {mean}");
+            assert!(
+                (mean - expected).abs() < 3e-5 * expected,
+                "{items} keys in {blocks} blocks: mean {mean}"
+            );
         }
     }
 }

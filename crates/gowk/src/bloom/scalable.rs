@@ -51,7 +51,12 @@ pub const FIRST_ITEMS: u64 = 4096;
 impl ScalableParams {
     /// A chain that keeps `fpp` in all, and starts with room for `first_items`.
     pub fn new(first_items: u64, fpp: f64) -> Result<Self, ParamsError> {
-        Ok(Self { first_items: checked_items(first_items)?, fpp: checked_fpp(fpp)?, growth: 4.0, tightening: 0.5 })
+        Ok(Self {
+            first_items: checked_items(first_items)?,
+            fpp: checked_fpp(fpp)?,
+            growth: 4.0,
+            tightening: 0.5,
+        })
     }
 
     /// Each link is for so many times the keys of the one before; from 1 to 64.
@@ -295,7 +300,12 @@ impl<S: Body> Persist for ScalableBloom<S> {
 
     fn write_params(&self, params: &mut ParamsWriter) {
         let rule = &self.params;
-        params.u64(rule.first_items).f64(rule.growth).f64(rule.tightening).u32(self.links.len() as u32).u32(0);
+        params
+            .u64(rule.first_items)
+            .f64(rule.growth)
+            .f64(rule.tightening)
+            .u32(self.links.len() as u32)
+            .u32(0);
         for link in &self.links {
             let promise = link.filter.params().promise();
             write_shape(link.filter.params(), params);
@@ -326,7 +336,8 @@ impl<S: Body> Persist for ScalableBloom<S> {
             let keys = fields.u64("the keys of a link")?;
             let shape = shape.with_promise(Promise { items, fpp });
             let end = shape.lines().checked_add(start).filter(|end| *end <= body.lines().len() as u64);
-            let end = end.ok_or_else(|| fields.wrong("the blocks of a link", 40, "are more than the body holds"))?;
+            let end =
+                end.ok_or_else(|| fields.wrong("the blocks of a link", 40, "are more than the body holds"))?;
             let filter = BlockedBloom::over(shape, head.hasher, body.part(start as usize..end as usize)?);
             links.push(Link { filter, keys });
             start = end;
@@ -343,7 +354,9 @@ mod tests {
     use crate::testing::{binomial_band, members, strangers};
 
     fn chain(keys: u64) -> ScalableBloom {
-        let mut chain = ScalableBloom::with_params(ScalableParams::new(FIRST_ITEMS, 0.01).unwrap(), Hasher::new(5)).unwrap();
+        let mut chain =
+            ScalableBloom::with_params(ScalableParams::new(FIRST_ITEMS, 0.01).unwrap(), Hasher::new(5))
+                .unwrap();
         chain.extend_from(members(keys));
         chain
     }
@@ -357,7 +370,9 @@ mod tests {
 
     #[test]
     fn doc_table_is_true() {
-        for (keys, links, bits) in [(4096, 1, 11.6), (20_000, 2, 13.3), (300_000, 4, 18.1), (1_000_000, 5, 24.1)] {
+        for (keys, links, bits) in
+            [(4096, 1, 11.6), (20_000, 2, 13.3), (300_000, 4, 18.1), (1_000_000, 5, 24.1)]
+        {
             let chain = chain(keys);
             let measured = chain.size_in_bytes() as f64 * 8.0 / keys as f64;
             assert_eq!(chain.links(), links, "{keys} keys");
@@ -372,7 +387,11 @@ mod tests {
             assert!(members(keys).all(|key| chain.may_contain(&key)));
             let hits = strangers(500_000).filter(|key| chain.may_contain(key)).count() as u64;
             assert!(hits <= *binomial_band(500_000, 0.01).end(), "{hits} false positives with {keys} keys");
-            assert!(binomial_band(500_000, chain.stats().fpp_now).contains(&hits), "{hits}: {}", chain.stats());
+            assert!(
+                binomial_band(500_000, chain.stats().fpp_now).contains(&hits),
+                "{hits}: {}",
+                chain.stats()
+            );
         }
     }
 

@@ -37,7 +37,14 @@ use libm::{log, log1p, pow};
 
 /// The constants of the Parquet format.
 const SALTS: Lanes = Lanes([
-    0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31,
+    0x47b6_137b,
+    0x4497_4d91,
+    0x8824_ad5b,
+    0xa2b7_289d,
+    0x7054_95c7,
+    0x2df1_424b,
+    0x9efc_4947,
+    0x5c6b_fb31,
 ]);
 
 /// The size of a split-block filter.
@@ -73,7 +80,12 @@ impl SplitBlockParams {
     pub fn with_blocks(blocks: u64, items: u64) -> Result<Self, ParamsError> {
         let items = checked_items(items)?;
         if !(1..=Self::MOST_BLOCKS).contains(&blocks) {
-            return Err(ParamsError::OutOfRange { what: "blocks", value: blocks, least: 1, most: Self::MOST_BLOCKS });
+            return Err(ParamsError::OutOfRange {
+                what: "blocks",
+                value: blocks,
+                least: 1,
+                most: Self::MOST_BLOCKS,
+            });
         }
         addressable(blocks.div_ceil(2))?;
         Ok(Self { blocks, promise: Promise { items, fpp: rate(items, blocks) } })
@@ -208,7 +220,8 @@ impl<S: Store> SplitBlockBloom<S> {
     }
 
     fn measured_fpp(&self) -> f64 {
-        let block_fpp = |block: &[u32; 8]| block.iter().map(|word| f64::from(word.count_ones()) / 32.0).product::<f64>();
+        let block_fpp =
+            |block: &[u32; 8]| block.iter().map(|word| f64::from(word.count_ones()) / 32.0).product::<f64>();
         let blocks = split_blocks(self.lines()).iter().take(self.params.blocks as usize);
         blocks.map(block_fpp).sum::<f64>() / self.params.blocks as f64
     }
@@ -298,7 +311,10 @@ impl<S: Store, O: Store> PartialEq<SplitBlockBloom<O>> for SplitBlockBloom<S> {
 
 impl<S> fmt::Debug for SplitBlockBloom<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SplitBlockBloom").field("params", &self.params).field("hasher", &self.hasher).finish_non_exhaustive()
+        f.debug_struct("SplitBlockBloom")
+            .field("params", &self.params)
+            .field("hasher", &self.hasher)
+            .finish_non_exhaustive()
     }
 }
 
@@ -330,7 +346,12 @@ impl<S: Body> Persist for SplitBlockBloom<S> {
         let params = SplitBlockParams::with_blocks(blocks, head.promise.items)?;
         head.expect_lines(params.lines(), store.lines().len())?;
         head.expect_no_bits_beyond(params.bits(), store.lines())?;
-        Ok(Self { params: SplitBlockParams { promise: head.promise, ..params }, hasher: head.hasher, isa: Isa::best(), store })
+        Ok(Self {
+            params: SplitBlockParams { promise: head.promise, ..params },
+            hasher: head.hasher,
+            isa: Isa::best(),
+            store,
+        })
     }
 }
 
@@ -432,7 +453,10 @@ mod tests {
         for (fpp, bits) in [(0.1, 5.99), (0.01, 10.53), (0.001, 16.89), (1.0 / 65536.0, 37.8)] {
             let params = SplitBlockParams::for_fpp(1_000_000, fpp).unwrap();
             assert!((params.bits_per_key() - bits).abs() < 0.06, "{} bits at {fpp}", params.bits_per_key());
-            assert_eq!(params.items_at(fpp), params.items_at(params.fpp_at(1_000_000)).max(params.items_at(fpp)));
+            assert_eq!(
+                params.items_at(fpp),
+                params.items_at(params.fpp_at(1_000_000)).max(params.items_at(fpp))
+            );
         }
     }
 

@@ -1,6 +1,11 @@
 //! A filter whose family is only known when its file is opened.
 
-use super::{Body, error::OpenError, fields::{Fields, ParamsWriter}, head::Head, Persist};
+use super::{
+    Body, Persist,
+    error::OpenError,
+    fields::{Fields, ParamsWriter},
+    head::Head,
+};
 use crate::{
     bloom::{blocked::BlockedBloom, classic::Bloom, scalable::ScalableBloom, split_block::SplitBlockBloom},
     filter::Filter,
@@ -87,7 +92,9 @@ impl<S: Body> Persist for AnyFilter<S> {
         match head.family {
             Family::BlockedBloom => BlockedBloom::from_parts(head, params, body).map(Self::BlockedBloom),
             Family::Bloom => Bloom::from_parts(head, params, body).map(Self::Bloom),
-            Family::SplitBlockBloom => SplitBlockBloom::from_parts(head, params, body).map(Self::SplitBlockBloom),
+            Family::SplitBlockBloom => {
+                SplitBlockBloom::from_parts(head, params, body).map(Self::SplitBlockBloom)
+            }
             Family::ScalableBloom => ScalableBloom::from_parts(head, params, body).map(Self::ScalableBloom),
             other => Err(OpenError::UnknownFamily { tag: other as u16 }),
         }

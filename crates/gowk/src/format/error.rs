@@ -75,19 +75,31 @@ impl fmt::Display for OpenError {
                 write!(f, "the filter is of family {tag}, which this build does not know; upgrade gowk")
             }
             Self::Family { wanted, found } => {
-                write!(f, "this is a {found} filter, not a {wanted} filter; open it as what it is, or as any filter")
+                write!(
+                    f,
+                    "this is a {found} filter, not a {wanted} filter; open it as what it is, or as any filter"
+                )
             }
             Self::UnknownHash { tag } => {
-                write!(f, "the filter is hashed by function {tag}, which this build does not know; upgrade gowk")
+                write!(
+                    f,
+                    "the filter is hashed by function {tag}, which this build does not know; upgrade gowk"
+                )
             }
             Self::Length { expected, found } if found < expected => {
                 write!(f, "the file is cut: it should have {expected} bytes and has {found}; copy it again")
             }
             Self::Length { expected, found } => {
-                write!(f, "the file should have {expected} bytes and has {found}; something was appended to it")
+                write!(
+                    f,
+                    "the file should have {expected} bytes and has {found}; something was appended to it"
+                )
             }
             Self::Checksum { part } => {
-                write!(f, "the {part} of the file is damaged: its checksum does not match; restore or rebuild the filter")
+                write!(
+                    f,
+                    "the {part} of the file is damaged: its checksum does not match; restore or rebuild the filter"
+                )
             }
             Self::Field { name, offset, why } => write!(f, "{name}, at byte {offset} of the file, {why}"),
             Self::Params(error) => write!(f, "the file describes a filter that cannot be built: {error}"),

@@ -62,7 +62,11 @@ impl<'a> Fields<'a> {
     pub fn end(self) -> Result<(), OpenError> {
         match self.bytes {
             [] => Ok(()),
-            _ => Err(OpenError::Field { name: "the parameters", offset: self.offset, why: "go on where they should end" }),
+            _ => Err(OpenError::Field {
+                name: "the parameters",
+                offset: self.offset,
+                why: "go on where they should end",
+            }),
         }
     }
 

@@ -1,6 +1,10 @@
 //! `.gowk` files on disk.
 
-use super::{Persist, error::OpenError, head::{Head, RawHead}};
+use super::{
+    Persist,
+    error::OpenError,
+    head::{Head, RawHead},
+};
 use crate::{
     format::in_file_order,
     store::{Heap, Mapped, Store},

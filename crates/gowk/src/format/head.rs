@@ -1,6 +1,10 @@
 //! The first 128 bytes of a file.
 
-use super::{Persist, checksum, error::OpenError, fields::{Fields, ParamsWriter}};
+use super::{
+    Persist, checksum,
+    error::OpenError,
+    fields::{Fields, ParamsWriter},
+};
 use crate::{
     hash::{HashId, Hasher, Seed},
     params::Promise,
@@ -42,7 +46,9 @@ impl Head {
         };
         match body.last().is_some_and(|line| line.0.iter().enumerate().any(beyond)) {
             false => Ok(()),
-            true => Err(OpenError::Field { name: "the body", offset: 16, why: "has bits set behind its end" }),
+            true => {
+                Err(OpenError::Field { name: "the body", offset: 16, why: "has bits set behind its end" })
+            }
         }
     }
 
@@ -50,7 +56,11 @@ impl Head {
     pub fn expect_lines(&self, expected: u64, found: usize) -> Result<(), OpenError> {
         match expected == found as u64 {
             true => Ok(()),
-            false => Err(OpenError::Field { name: "the body", offset: 16, why: "is not as long as the parameters say" }),
+            false => Err(OpenError::Field {
+                name: "the body",
+                offset: 16,
+                why: "is not as long as the parameters say",
+            }),
         }
     }
 }
@@ -123,7 +133,11 @@ impl RawHead {
         }
         let parts = (body_start(params_len as usize) as u64).checked_add(body_len);
         if parts != Some(file_len) {
-            return Err(OpenError::Field { name: "the length of the file", offset: 112, why: "is not that of its parts" });
+            return Err(OpenError::Field {
+                name: "the length of the file",
+                offset: 112,
+                why: "is not that of its parts",
+            });
         }
         let family = Family::from_tag(family).ok_or(OpenError::UnknownFamily { tag: family })?;
         let id = HashId::from_tag(hash).ok_or(OpenError::UnknownHash { tag: hash })?;

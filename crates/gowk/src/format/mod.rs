@@ -80,7 +80,7 @@ pub trait Persist: Sized {
     {
         let raw = RawHead::decode(bytes, bytes.len() as u64)?;
         let params = raw.checked_params(&bytes[RawHead::BYTES..])?;
-        let body = Heap::from_le_bytes(&bytes[raw.body_start()..])?;
+        let body = Heap::from_le_bytes(&bytes[raw.body_start()..][..raw.body_len as usize])?;
         raw.check_body(body.lines())?;
         Self::from_parts(&raw.head, params, body)
     }
@@ -102,7 +102,7 @@ pub trait Persist: Sized {
     }
 
     /// Maps a `.gowk` file and checks its head. The body is paged in as it is asked, and not checked: see
-    /// [`verify`](Persist::verify). Whoever can write to the file meanwhile can change the answers.
+    /// [`verify`]. Whoever can write to the file meanwhile can change the answers.
     #[cfg(feature = "std")]
     fn open(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError>
     where

@@ -126,12 +126,10 @@ impl Hasher {
 
     /// The hash of this number under this seed, as a file header names them.
     pub fn with_id(id: HashId, seed: Seed) -> Self {
-        let secrets = RapidSecrets { seed: seed.word(0), secrets: core::array::from_fn(|i| seed.word(i as u64 + 1)) };
-        let word = WordSecrets {
-            left: secrets.secrets[1],
-            right: secrets.seed ^ 8,
-            finish: secrets.secrets[1] ^ 8,
-        };
+        let secrets =
+            RapidSecrets { seed: seed.word(0), secrets: core::array::from_fn(|i| seed.word(i as u64 + 1)) };
+        let word =
+            WordSecrets { left: secrets.secrets[1], right: secrets.seed ^ 8, finish: secrets.secrets[1] ^ 8 };
         Self { id, seed, secrets, word }
     }
 
@@ -148,7 +146,9 @@ impl Hasher {
     /// Whether the other gives every key the same digest; the error names what differs.
     pub fn fits(&self, other: &Self) -> Result<(), MergeError> {
         match () {
-            () if self.id != other.id => Err(MergeError::Hash { ours: self.id.name(), theirs: other.id.name() }),
+            () if self.id != other.id => {
+                Err(MergeError::Hash { ours: self.id.name(), theirs: other.id.name() })
+            }
             () if self.seed != other.seed => Err(MergeError::Seed),
             () => Ok(()),
         }

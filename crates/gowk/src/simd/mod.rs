@@ -26,7 +26,14 @@ pub(crate) struct Lanes(pub [u32; 8]);
 /// The multipliers that turn the 32 bits of a key into eight lane positions: the fractional parts of the square roots of
 /// the first eight primes, made odd. Part of the file format.
 pub(crate) const SALTS: Lanes = Lanes([
-    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f373, 0xa54f_f53b, 0x510e_527f, 0x9b05_688d, 0x1f83_d9ab, 0x5be0_cd19,
+    0x6a09_e667,
+    0xbb67_ae85,
+    0x3c6e_f373,
+    0xa54f_f53b,
+    0x510e_527f,
+    0x9b05_688d,
+    0x1f83_d9ab,
+    0x5be0_cd19,
 ]);
 
 /// One way to do the work on a line.
@@ -96,8 +103,11 @@ mod tests {
 
     fn line() -> impl Strategy<Value = Line> {
         // Sparse, half and dense lines, so that both answers occur.
-        prop_oneof![any::<[u64; 8]>(), any::<[u64; 8]>().prop_map(|w| w.map(|x| x | x.rotate_left(7) | x.rotate_left(23) | !0 << 9))]
-            .prop_map(Line)
+        prop_oneof![
+            any::<[u64; 8]>(),
+            any::<[u64; 8]>().prop_map(|w| w.map(|x| x | x.rotate_left(7) | x.rotate_left(23) | !0 << 9))
+        ]
+        .prop_map(Line)
     }
 
     struct Both<'a>(&'a mut Line, u32, u32);
@@ -115,7 +125,11 @@ mod tests {
         type Output = (bool, bool, bool);
         #[inline(always)]
         fn run(self, m: impl Machine) -> Self::Output {
-            (m.split_covers(self.0, self.1, &SALTS), m.split_set(self.0, self.1, &SALTS), m.split_covers(self.0, self.1, &SALTS))
+            (
+                m.split_covers(self.0, self.1, &SALTS),
+                m.split_set(self.0, self.1, &SALTS),
+                m.split_covers(self.0, self.1, &SALTS),
+            )
         }
     }
 

@@ -58,7 +58,10 @@ impl Machine for Portable {
 
     #[inline(always)]
     fn split_covers(self, block: &[u32; 8], word: u32, salts: &Lanes) -> bool {
-        let missing = block.iter().zip(split_mask(word, salts)).fold(0, |missing, (have, want)| missing | (want & !have));
+        let missing = block
+            .iter()
+            .zip(split_mask(word, salts))
+            .fold(0, |missing, (have, want)| missing | (want & !have));
         missing == 0
     }
 

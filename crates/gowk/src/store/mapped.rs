@@ -28,7 +28,10 @@ impl Mapped {
     pub(crate) fn slice(&self, lines: Range<usize>) -> Self {
         assert!(lines.start <= lines.end && lines.end <= self.lines().len(), "inside the body");
         let start = self.body.start;
-        Self { map: self.map.clone(), body: start + lines.start * Line::BYTES..start + lines.end * Line::BYTES }
+        Self {
+            map: self.map.clone(),
+            body: start + lines.start * Line::BYTES..start + lines.end * Line::BYTES,
+        }
     }
 
     /// The lines in `body`, a range of bytes of the map, or `None` where it does not lie on lines or leaves the file, or
@@ -46,7 +49,10 @@ impl Store for Mapped {
         // SAFETY: `new` checked that the range lies inside the map and on 64-byte offsets; maps start on a page, so the
         // pointer is aligned; any 64 bytes are a `Line`. The map lives as long as `self`.
         unsafe {
-            core::slice::from_raw_parts(self.map.as_ptr().add(self.body.start).cast(), self.body.len() / Line::BYTES)
+            core::slice::from_raw_parts(
+                self.map.as_ptr().add(self.body.start).cast(),
+                self.body.len() / Line::BYTES,
+            )
         }
     }
 }

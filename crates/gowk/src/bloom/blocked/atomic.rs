@@ -164,12 +164,18 @@ impl AtomicBlockedBloom {
     #[inline(always)]
     fn set(&self, first: usize, digest: Digest) -> bool {
         let words = words::<4>(digest);
-        self.block(first).iter().zip(words).fold(false, |new, (line, word)| new | line.set(&mask(word, self.windows)))
+        self.block(first)
+            .iter()
+            .zip(words)
+            .fold(false, |new, (line, word)| new | line.set(&mask(word, self.windows)))
     }
 }
 
 impl fmt::Debug for AtomicBlockedBloom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AtomicBlockedBloom").field("params", &self.params).field("hasher", &self.hasher).finish_non_exhaustive()
+        f.debug_struct("AtomicBlockedBloom")
+            .field("params", &self.params)
+            .field("hasher", &self.hasher)
+            .finish_non_exhaustive()
     }
 }

@@ -50,7 +50,8 @@ pub(crate) fn write_shape(shape: &BlockedParams, params: &mut ParamsWriter) {
 pub(crate) fn read_shape(fields: &mut Fields<'_>, items: u64) -> Result<BlockedParams, OpenError> {
     let blocks = fields.u64("the number of blocks")?;
     let lines = fields.u8("the lines of a block")?;
-    let span = Span::from_lines(lines).ok_or_else(|| fields.wrong("the lines of a block", 1, "are not 1, 2 or 4"))?;
+    let span = Span::from_lines(lines)
+        .ok_or_else(|| fields.wrong("the lines of a block", 1, "are not 1, 2 or 4"))?;
     let lanes = fields.u8("the lanes of a line")?;
     fields.zeros::<6>("the reserved bytes after the lanes")?;
     Ok(BlockedParams::with_shape(blocks, span, lanes.into(), items)?)

@@ -103,7 +103,8 @@ impl<S: Store> BlockedBloom<S> {
     /// from how many keys should have set them.
     fn measured_fpp(&self) -> f64 {
         let blocks = self.lines().chunks_exact(self.params.span() as usize);
-        let covered: f64 = blocks.map(|block| block.iter().map(|line| line_fpp(line, self.windows)).product::<f64>()).sum();
+        let covered: f64 =
+            blocks.map(|block| block.iter().map(|line| line_fpp(line, self.windows)).product::<f64>()).sum();
         covered / self.params.blocks() as f64
     }
 }
@@ -111,9 +112,12 @@ impl<S: Store> BlockedBloom<S> {
 /// The chance that a line covers a key that is not in it: over the eight windows, the product of the fills of its lanes.
 fn line_fpp(line: &Line, windows: &Windows) -> f64 {
     let dword = |i: usize| (line.0[i / 2] >> (32 * (i % 2))) as u32;
-    let fill: [f64; 8] =
-        core::array::from_fn(|lane| f64::from(dword(lane).count_ones() + dword(lane + 8).count_ones()) / 64.0);
-    let window = |used: &Lanes| used.0.iter().zip(fill).map(|(&used, fill)| if used == 1 { fill } else { 1.0 }).product::<f64>();
+    let fill: [f64; 8] = core::array::from_fn(|lane| {
+        f64::from(dword(lane).count_ones() + dword(lane + 8).count_ones()) / 64.0
+    });
+    let window = |used: &Lanes| {
+        used.0.iter().zip(fill).map(|(&used, fill)| if used == 1 { fill } else { 1.0 }).product::<f64>()
+    };
     windows.0.iter().map(window).sum::<f64>() / 8.0
 }
 
@@ -243,13 +247,18 @@ impl<O: Store> Merge<BlockedBloom<O>> for BlockedBloom {
 impl<S: Store, O: Store> PartialEq<BlockedBloom<O>> for BlockedBloom<S> {
     /// Same shape, same hasher, same bits.
     fn eq(&self, other: &BlockedBloom<O>) -> bool {
-        self.params.blocks() == other.params.blocks() && self.fits(other).is_ok() && self.lines() == other.lines()
+        self.params.blocks() == other.params.blocks()
+            && self.fits(other).is_ok()
+            && self.lines() == other.lines()
     }
 }
 
 impl<S> fmt::Debug for BlockedBloom<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockedBloom").field("params", &self.params).field("hasher", &self.hasher).finish_non_exhaustive()
+        f.debug_struct("BlockedBloom")
+            .field("params", &self.params)
+            .field("hasher", &self.hasher)
+            .finish_non_exhaustive()
     }
 }
 
@@ -360,7 +369,7 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
             let blocks = core::cell::RefCell::new(blocks);
             pipeline(
                 self.digests,
-                |digest| fetch(&**blocks.borrow(), digest),
+                |digest| fetch(&blocks.borrow(), digest),
                 |(at, words)| { set(machine, &mut blocks.borrow_mut()[at], words, windows); },
             );
         });
@@ -378,12 +387,22 @@ fn fetch<const L: usize>(blocks: &[[Line; L]], digest: Digest) -> (usize, [u32; 
 /// Whether a block has all the bits of a key. `&`, not `&&`: all lines of the block are on their way, and a branch
 /// on the first would cost more than it saves.
 #[inline(always)]
-fn covers<const L: usize>(machine: impl Machine, block: &[Line; L], words: [u32; L], windows: &Windows) -> bool {
+fn covers<const L: usize>(
+    machine: impl Machine,
+    block: &[Line; L],
+    words: [u32; L],
+    windows: &Windows,
+) -> bool {
     block.iter().zip(words).fold(true, |all, (line, word)| all & machine.covers(line, word, windows))
 }
 
 /// Sets the bits of a key in its block; true if one of them was not set before.
 #[inline(always)]
-fn set<const L: usize>(machine: impl Machine, block: &mut [Line; L], words: [u32; L], windows: &Windows) -> bool {
+fn set<const L: usize>(
+    machine: impl Machine,
+    block: &mut [Line; L],
+    words: [u32; L],
+    windows: &Windows,
+) -> bool {
     block.iter_mut().zip(words).fold(false, |new, (line, word)| new | machine.set(line, word, windows))
 }

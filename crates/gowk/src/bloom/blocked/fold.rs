@@ -181,9 +181,17 @@ mod tests {
                 let exact = BlockedParams::for_fpp(keys.max(1), fpp).unwrap();
                 assert!((0..keys).all(|key| filter.may_contain(&key)));
                 assert!(filter.stats().fpp_now <= 1.05 * fpp, "{} at {keys} keys", filter.stats());
-                assert!(filter.params().blocks() <= 2 * exact.blocks() + 10, "{} for {keys} keys", filter.params());
+                assert!(
+                    filter.params().blocks() <= 2 * exact.blocks() + 10,
+                    "{} for {keys} keys",
+                    filter.params()
+                );
                 if (100..=10_000).contains(&keys) {
-                    assert!(filter.params().blocks() * 5 <= exact.blocks() * 6 + 5, "{} for {keys} keys", filter.params());
+                    assert!(
+                        filter.params().blocks() * 5 <= exact.blocks() * 6 + 5,
+                        "{} for {keys} keys",
+                        filter.params()
+                    );
                 }
             }
         }

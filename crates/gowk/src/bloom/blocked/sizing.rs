@@ -99,7 +99,8 @@ impl BlockedParams {
         };
         let line = best(Span::Line);
         let wanted = Span::for_fpp(line.promise.fpp);
-        let params = if wanted == Span::Line || bits < wanted.lines() * Line::BITS { line } else { best(wanted) };
+        let params =
+            if wanted == Span::Line || bits < wanted.lines() * Line::BITS { line } else { best(wanted) };
         addressable(params.lines()).map(|_| params)
     }
 

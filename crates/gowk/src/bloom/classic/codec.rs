@@ -1,10 +1,6 @@
 //! The filter as a file. `docs/format.md`, family 2.
 
-use super::{
-    filter::Bloom,
-    layout::Scheme,
-    sizing::BloomParams,
-};
+use super::{filter::Bloom, layout::Scheme, sizing::BloomParams};
 use crate::{
     filter::Filter,
     format::{Body, Fields, Head, OpenError, ParamsWriter, Persist},
@@ -39,11 +35,13 @@ impl<S: Body> Persist for Bloom<S> {
         let bits = fields.u64("the number of bits")?;
         let probes = fields.u32("the number of probes")?;
         let scheme = fields.u8("the index scheme")?;
-        let scheme = Scheme::from_tag(scheme)
-            .ok_or_else(|| fields.wrong("the index scheme", 1, "is not one that this build knows; upgrade gowk"))?;
+        let scheme = Scheme::from_tag(scheme).ok_or_else(|| {
+            fields.wrong("the index scheme", 1, "is not one that this build knows; upgrade gowk")
+        })?;
         fields.zeros::<3>("the reserved bytes after the scheme")?;
         fields.end()?;
-        let params = BloomParams::with_shape(bits, probes, scheme, head.promise.items)?.with_promise(head.promise);
+        let params =
+            BloomParams::with_shape(bits, probes, scheme, head.promise.items)?.with_promise(head.promise);
         head.expect_lines(params.lines(), body.lines().len())?;
         head.expect_no_bits_beyond(params.bits(), body.lines())?;
         Ok(Self::over(params, head.hasher, body))

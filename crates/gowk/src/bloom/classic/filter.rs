@@ -263,6 +263,9 @@ impl<S: Store, O: Store> PartialEq<Bloom<O>> for Bloom<S> {
 
 impl<S> fmt::Debug for Bloom<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bloom").field("params", &self.params).field("hasher", &self.hasher).finish_non_exhaustive()
+        f.debug_struct("Bloom")
+            .field("params", &self.params)
+            .field("hasher", &self.hasher)
+            .finish_non_exhaustive()
     }
 }

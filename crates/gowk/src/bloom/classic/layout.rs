@@ -71,7 +71,12 @@ mod tests {
 
     #[test]
     fn degenerate_digests_still_spread() {
-        for digest in [Digest { h1: 0, h2: 0 }, Digest { h1: u64::MAX, h2: 0 }, Digest { h1: 0, h2: u64::MAX }, Digest::from(0)] {
+        for digest in [
+            Digest { h1: 0, h2: 0 },
+            Digest { h1: u64::MAX, h2: 0 },
+            Digest { h1: 0, h2: u64::MAX },
+            Digest::from(0),
+        ] {
             let places: HashSet<u64> = Scheme::Enhanced.positions(digest, 1_000_003, 16).collect();
             assert_eq!(places.len(), 16, "{digest:?}");
         }
@@ -94,7 +99,8 @@ mod tests {
     fn double_hashing_is_the_sum_modulo_bits() {
         let digest = Digest { h1: u64::MAX - 5, h2: 1 << 40 };
         let places: Vec<u64> = Scheme::Double.positions(digest, 1000, 3).collect();
-        let expected: Vec<u64> = (0..3u64).map(|i| digest.h1.wrapping_add(i.wrapping_mul(digest.h2)) % 1000).collect();
+        let expected: Vec<u64> =
+            (0..3u64).map(|i| digest.h1.wrapping_add(i.wrapping_mul(digest.h2)) % 1000).collect();
         assert_eq!(places, expected);
     }
 }

@@ -6,10 +6,7 @@ use crate::{
     params::{Promise, checked_fpp, checked_items, least},
     store::{Line, addressable},
 };
-use core::{
-    f64::consts::LN_2,
-    fmt,
-};
+use core::{f64::consts::LN_2, fmt};
 use libm::{ceil, exp, expm1, floor, log, log1p, pow, round};
 
 /// The size and shape of a classic Bloom filter.
@@ -138,7 +135,8 @@ impl BloomParams {
         let fill = 1.0 - one_empty;
         // Var(X) / m^2 for the number X of set bits.
         let variance = (two_empty - one_empty * one_empty) + (one_empty - two_empty) / m;
-        (pow(fill, k) * (1.0 + k * (k - 1.0) / 2.0 * variance / (fill * fill).max(f64::MIN_POSITIVE))).min(1.0)
+        (pow(fill, k) * (1.0 + k * (k - 1.0) / 2.0 * variance / (fill * fill).max(f64::MIN_POSITIVE)))
+            .min(1.0)
     }
 
     /// How many keys it takes before the rate rises above `fpp`.
@@ -171,7 +169,9 @@ mod tests {
 
     #[test]
     fn doc_table_is_true() {
-        for (fpp, bits, probes) in [(0.01, 9_585_059, 7), (0.001, 14_377_588, 10), (1.0 / 65536.0, 23_083_121, 16)] {
+        for (fpp, bits, probes) in
+            [(0.01, 9_585_059, 7), (0.001, 14_377_588, 10), (1.0 / 65536.0, 23_083_121, 16)]
+        {
             let params = BloomParams::for_fpp(1_000_000, fpp).unwrap();
             assert_eq!((params.bits(), params.probes()), (bits, probes));
         }
