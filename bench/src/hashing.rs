@@ -6,7 +6,7 @@ use gowk::Hasher;
 use rapidhash::v3::rapidhash_v3;
 use serde::Serialize;
 
-use crate::clock::ns_per_step;
+use crate::clock::best_of;
 use crate::keys::mix;
 
 /// Nanoseconds per 64-bit key.
@@ -16,8 +16,7 @@ pub(crate) struct HashFigures {
     pub(crate) unkeyed: f64,
 }
 
-const KEYS: u64 = 1 << 20;
-const PASSES: usize = 9;
+const KEYS: u64 = 4_000_000;
 
 pub(crate) fn measure() -> HashFigures {
     let keys: Vec<u64> = (0..KEYS).map(mix).collect();
@@ -30,6 +29,5 @@ pub(crate) fn measure() -> HashFigures {
 }
 
 fn best(keys: &[u64], hash: impl Fn(&u64) -> u64) -> f64 {
-    let pass = || ns_per_step(keys.len(), || black_box(keys.iter().fold(0, |sum, key| sum ^ hash(key)))).1;
-    (0..PASSES).map(|_| pass()).fold(f64::MAX, f64::min)
+    best_of(keys.len(), || black_box(keys.iter().fold(0, |sum, key| sum ^ hash(key)))).1
 }

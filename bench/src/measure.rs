@@ -1,19 +1,12 @@
 //! One row, one round: fill it, look it up, count its bytes, and check every answer that can be checked.
 
-use std::time::Duration;
-
 use anyhow::ensure;
 
 use crate::alloc::{Memory, Meter};
-use crate::clock::{cpu_time, ns_per_step};
+use crate::clock::best_of;
 use crate::keys::Workload;
 use crate::peers::{Ask, Fill, Filled, Row};
 use crate::results::Figures;
-
-/// Each loop is repeated, and its best time taken, until it has run this often or for this long: quick rows need it to be
-/// told apart, slow ones do not.
-const REPEATS: usize = 6;
-const PATIENCE: Duration = Duration::from_millis(300);
 
 pub(crate) fn round<K>(row: &Row<'_, K>, ask: Ask, keys: &Workload<K>) -> anyhow::Result<Figures> {
     let (mut filled, insert, memory) = fill(row.fill, ask, &keys.inserted);
@@ -60,23 +53,6 @@ fn fill<'k, K>(fill: Fill<'k, K>, ask: Ask, keys: &[K]) -> (Box<dyn Filled<K> + 
 /// How many keys are found, and the best time of one lookup.
 fn look_up<K>(keys: &[K], mut count: impl FnMut(&[K]) -> usize) -> (usize, f64) {
     best_of(keys.len(), || count(keys))
-}
-
-/// The result of the last repetition, and the nanoseconds per step of the best.
-fn best_of<T>(steps: usize, mut work: impl FnMut() -> T) -> (T, f64) {
-    let start = cpu_time();
-    let (mut result, mut best) = ns_per_step(steps, &mut work);
-    for _ in 1..REPEATS {
-        if cpu_time().saturating_sub(start) > PATIENCE {
-            break;
-        }
-        // First, so that two large structures never exist side by side.
-        drop(result);
-        let (next, ns) = ns_per_step(steps, &mut work);
-        result = next;
-        best = best.min(ns);
-    }
-    (result, best)
 }
 
 /// Times for hits and misses, if the structure has bulk lookups; their answers must be those of the single ones.

@@ -23,7 +23,9 @@ type Checks = fn(&Results, &Group) -> Vec<Check>;
 
 const TARGETS: [(&str, Checks); 11] = [
     ("space: within the design's table", |_, group| space(group)),
-    ("the promise: fpp at most 1.03x the asked one, nor below 0.8x", |_, group| promise(group)),
+    ("the promise: fpp at most 1.03x the asked one, nor below 0.8x where nothing grows", |_, group| {
+        promise(group)
+    }),
     ("BlockedBloom, u64, 1 %: one by one no slower than sbbf-rs-safe (aim: 1.3x faster)", |_, group| {
         main_table(group).map_or_else(Vec::new, |group| faster(group, DEFAULT, SBBF, &ONE_BY_ONE, 1.0))
     }),
@@ -99,7 +101,8 @@ fn promise(group: &Group) -> Vec<Check> {
     let Some(asked) = group.fpp else { return Vec::new() };
     let check = |row: &Measured| {
         let fpp = row.figures.fpp();
-        let wasteful = fpp < 0.8 * asked - row.figures.fpp_noise(asked);
+        // A chain that could still grow keeps some of its rate for the links to come.
+        let wasteful = row.name != SCALABLE && fpp < 0.8 * asked - row.figures.fpp_noise(asked);
         let text = format!("{}: {} {:.4} %, {:.3}x", group.title(), row.name, fpp * 100.0, fpp / asked);
         Check { passes: !row.figures.breaks(asked) && !wasteful, text }
     };

@@ -154,7 +154,7 @@ def bloom(params, body, h1):
     bits, probes, scheme = struct.unpack_from("<QIB", params)
     x, y = h1, second(h1)
     for _ in range(probes):
-        at = (x * bits) >> 64 if scheme == 0 else x % bits
+        at = 64 * (x * (bits // 64) >> 64) + x % 64 if scheme == 0 else x % bits
         if not body[at >> 3] >> (at & 7) & 1:
             return False
         y = (y + (SPREAD if scheme == 0 else 0)) & MASK

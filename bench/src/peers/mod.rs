@@ -200,7 +200,7 @@ pub(crate) const DEFAULT: &str = "gowk BlockedBloom";
 const ATOMIC: &str = "gowk AtomicBlockedBloom";
 pub(crate) const CLASSIC: &str = "gowk Bloom";
 pub(crate) const SPLIT_BLOCK: &str = "gowk SplitBlockBloom";
-const SCALABLE: &str = "gowk ScalableBloom";
+pub(crate) const SCALABLE: &str = "gowk ScalableBloom";
 const CUCKOO: &str = "gowk Cuckoo";
 const FUSE: &str = "gowk BinaryFuse";
 const BITMAP: &str = "gowk Bitmap";
@@ -232,4 +232,54 @@ pub(crate) fn filters<'k, K: FilterKey + 'k>() -> Vec<Row<'k, K>> {
 /// Every exact set of small integers.
 pub(crate) fn bitmaps<'k>() -> Vec<Row<'k, u32>> {
     [roaring::rows(), hashset::rows()].into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Draw;
+    use crate::measure;
+
+    const ASK: Ask = Ask { items: 1000, fpp: 0.01, seed: 1 };
+
+    /// Holds everything and denies one key.
+    struct Forgetful(u64);
+
+    impl Lookup<u64> for Forgetful {
+        fn may_contain(&self, key: &u64) -> bool {
+            *key != self.0
+        }
+    }
+
+    impl Build<u64> for Forgetful {
+        fn build(_: Ask, keys: &[u64]) -> Self {
+            Self(keys[0])
+        }
+    }
+
+    #[test]
+    fn a_row_that_denies_a_key_is_an_error() {
+        let keys = Draw { items: ASK.items, lookups: 20_000 }.integers();
+        let error =
+            measure::round(&Row::built::<Forgetful>("forgetful"), ASK, &keys).unwrap_err().to_string();
+        assert!(error.contains("forgetful answers wrongly"), "{error}");
+    }
+
+    #[test]
+    fn every_row_answers_rightly_and_errs_as_little_as_it_should() {
+        let keys = Draw { items: ASK.items, lookups: 20_000 }.integers();
+        for row in filters().iter().filter(|row| row.skipped(ASK).is_none()) {
+            let figures = measure::round(row, ASK, &keys).unwrap();
+            // cuckoofilter errs at 3 % whatever is asked.
+            assert!(figures.fpp() < 0.05, "{}: {}", row.name, figures.fpp());
+        }
+    }
+
+    #[test]
+    fn every_bitmap_is_exact() {
+        let keys = Draw { items: ASK.items, lookups: 20_000 }.ids();
+        for row in bitmaps() {
+            assert_eq!(measure::round(&row, ASK, &keys).unwrap().false_hits, 0, "{}", row.name);
+        }
+    }
 }

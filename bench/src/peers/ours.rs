@@ -1,12 +1,44 @@
-//! gowk's own rows. A family that can be built from `items` and `fpp` gets its row by one line in [`rows`].
+//! gowk's own rows. A family gets its row by a line that says how it is made and a line in [`rows`].
 
-use gowk::{AtomicBlockedBloom, BlockedBloom, Build, Builder, Filter, Insert, Key};
+use gowk::{
+    AtomicBlockedBloom, BlockedBloom, Bloom, Build, Builder, Filter, Hasher, Insert, Key, ScalableBloom,
+    ScalableParams, SplitBlockBloom,
+};
 
-use super::{ATOMIC, Ask, DEFAULT, Grow, InsertMany, Lookup, LookupMany, Row};
+use super::{
+    ATOMIC, Ask, CLASSIC, DEFAULT, Grow, InsertMany, Lookup, LookupMany, Row, SCALABLE, SPLIT_BLOCK,
+};
 
-fn empty<F: Build>(ask: Ask) -> F {
-    let builder = Builder::default().items(ask.items as u64).fpp(ask.fpp).seed(ask.seed);
-    builder.build().expect("the command line let only sound numbers through")
+/// A family that can be made for so many keys at such a rate.
+trait Make: Sized {
+    fn make(ask: Ask) -> Self;
+}
+
+/// What most families are made by.
+fn built<F: Build>(ask: Ask) -> F {
+    Builder::default().items(ask.items as u64).fpp(ask.fpp).seed(ask.seed).build().expect(SOUND)
+}
+
+const SOUND: &str = "the command line lets only sound numbers through";
+
+macro_rules! built {
+    ($($family:ty),*) => { $(
+        impl Make for $family {
+            fn make(ask: Ask) -> Self {
+                built(ask)
+            }
+        }
+    )* };
+}
+
+built!(BlockedBloom, AtomicBlockedBloom, Bloom, SplitBlockBloom);
+
+/// Told how many keys will come, as the chains of other crates are: one link does.
+impl Make for ScalableBloom {
+    fn make(ask: Ask) -> Self {
+        let params = ScalableParams::new(ask.items as u64, ask.fpp).expect(SOUND);
+        Self::with_params(params, Hasher::new(ask.seed)).expect(SOUND)
+    }
 }
 
 /// Any of our families, through the traits that they share.
@@ -24,9 +56,9 @@ impl<K: Key, F: Filter> LookupMany<K> for Ours<F> {
     }
 }
 
-impl<K: Key, F: Insert + Build> Grow<K> for Ours<F> {
+impl<K: Key, F: Insert + Make> Grow<K> for Ours<F> {
     fn empty(ask: Ask) -> Self {
-        Self(empty(ask))
+        Self(F::make(ask))
     }
 
     fn insert(&mut self, key: &K) {
@@ -34,7 +66,7 @@ impl<K: Key, F: Insert + Build> Grow<K> for Ours<F> {
     }
 }
 
-impl<K: Key, F: Insert + Build> InsertMany<K> for Ours<F> {
+impl<K: Key, F: Insert + Make> InsertMany<K> for Ours<F> {
     fn insert_many(&mut self, keys: &[K]) {
         F::settled(self.0.insert_many(keys)).expect(ROOM);
     }
@@ -51,7 +83,7 @@ impl<K: Key> Lookup<K> for AtomicBlockedBloom {
 
 impl<K: Key> Grow<K> for AtomicBlockedBloom {
     fn empty(ask: Ask) -> Self {
-        empty(ask)
+        Self::make(ask)
     }
 
     fn insert(&mut self, key: &K) {
@@ -66,13 +98,16 @@ impl<K: Key> InsertMany<K> for AtomicBlockedBloom {
 }
 
 /// A family that grows, with its bulk calls.
-fn growing<'k, K: Key + 'k, F: Insert + Build + 'k>(name: &'static str) -> Row<'k, K> {
+fn growing<'k, K: Key + 'k, F: Insert + Make + 'k>(name: &'static str) -> Row<'k, K> {
     Row::growing_in_bulk::<Ours<F>>(name).against(&[])
 }
 
 pub(super) fn rows<'k, K: Key + 'k>() -> Vec<Row<'k, K>> {
     vec![
         growing::<K, BlockedBloom>(DEFAULT),
+        growing::<K, Bloom>(CLASSIC),
+        growing::<K, SplitBlockBloom>(SPLIT_BLOCK),
+        growing::<K, ScalableBloom>(SCALABLE),
         Row::growing::<AtomicBlockedBloom>(ATOMIC).inserting_many::<AtomicBlockedBloom>().against(&[]),
     ]
 }

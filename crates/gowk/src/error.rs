@@ -42,6 +42,15 @@ pub enum ParamsError {
         /// The most it may be.
         most: u64,
     },
+    /// A parameter that is not a multiple of what it must be.
+    Granule {
+        /// Its name.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// What it must be a multiple of.
+        granule: u64,
+    },
     /// A filter can only be folded by a factor that divides its blocks.
     Fold {
         /// The blocks it has.
@@ -75,6 +84,9 @@ impl fmt::Display for ParamsError {
             }
             Self::OutOfRange { what, value, least, most } => {
                 write!(f, "{what} is {value}, but must be from {least} to {most}")
+            }
+            Self::Granule { what, value, granule } => {
+                write!(f, "{what} is {value}, but must be a multiple of {granule}, and not 0")
             }
             Self::Fold { blocks, factor } => {
                 write!(

@@ -60,7 +60,11 @@ pub trait Filter {
     fn may_contain_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
         assert_eq!(keys.len(), answers.len(), "one answer for each key");
         let hasher = *self.hasher();
-        self.answer(keys.iter().map(|key| hasher.digest(key)), answers);
+        // Asked once, not for each key.
+        match hasher.as_rapid() {
+            Some(hash) => self.answer(keys.iter().map(|key| key.digest(hash)), answers),
+            None => self.answer(keys.iter().map(|key| key.digest(&hasher)), answers),
+        }
     }
 }
 
@@ -113,7 +117,10 @@ pub trait Insert: Filter {
     /// Puts many keys (or [`Digest`]s) into the set; several times faster than one by one, once the filter is larger than the cache.
     fn insert_many<K: Key>(&mut self, keys: &[K]) -> Self::Outcome<()> {
         let hasher = *self.hasher();
-        self.insert_from(keys.iter().map(|key| hasher.digest(key)))
+        match hasher.as_rapid() {
+            Some(hash) => self.insert_from(keys.iter().map(|key| key.digest(hash))),
+            None => self.insert_from(keys.iter().map(|key| key.digest(&hasher))),
+        }
     }
 }
 

@@ -28,6 +28,6 @@ pub use builder::{Build, Builder, DEFAULT_FPP};
 pub use error::{Full, MergeError, ParamsError};
 pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
 pub use format::{AnyFilter, OpenError, Persist};
-pub use hash::{Digest, HashId, Hasher, Key, Seed};
+pub use hash::{Digest, HashId, Hasher, Key, KeyHash, Seed};
 pub use params::{LEAST_FPP, Promise};
 pub use stats::{Family, Stats};

@@ -21,7 +21,7 @@
 use super::mixture::mean_over_blocks;
 use crate::{
     builder::{Build, Builder},
-    bulk::pipeline,
+    bulk::{Stages, staged},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     format::{Body, Fields, Head, OpenError, ParamsWriter, Persist},
@@ -32,7 +32,7 @@ use crate::{
     store::{Heap, Line, Store, StoreMut, addressable, ones, prefetch, split_blocks, split_blocks_mut},
 };
 use alloc::{vec, vec::Vec};
-use core::{cell::RefCell, fmt};
+use core::fmt;
 use libm::{log, log1p, pow};
 
 /// The constants of the Parquet format.
@@ -399,22 +399,33 @@ impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        let (blocks, count) = (split_blocks(self.filter.store.lines()), self.filter.params.blocks);
         let digests = self.digests.take(self.answers.len());
-        let mut answers = self.answers.iter_mut();
-        pipeline(
-            digests,
-            |digest| {
-                let at = block_of(digest, count);
-                prefetch(&blocks[at]);
-                (at, digest.h1 as u32)
-            },
-            |(at, word)| {
-                if let Some(answer) = answers.next() {
-                    *answer = machine.split_covers(&blocks[at], word, &SALTS);
-                }
-            },
-        );
+        let blocks = split_blocks(self.filter.store.lines());
+        let answers = self.answers.iter_mut();
+        staged(digests, Answering { machine, count: self.filter.params.blocks, blocks, answers });
+    }
+}
+
+struct Answering<'a, M> {
+    machine: M,
+    count: u64,
+    blocks: &'a [[u32; 8]],
+    answers: core::slice::IterMut<'a, bool>,
+}
+
+impl<M: Machine> Stages for Answering<'_, M> {
+    type Place = (usize, u32);
+
+    #[inline(always)]
+    fn fetch(&self, digest: Digest) -> (usize, u32) {
+        fetch(self.blocks, self.count, digest)
+    }
+
+    #[inline(always)]
+    fn act(&mut self, (at, word): (usize, u32)) {
+        if let Some(answer) = self.answers.next() {
+            *answer = self.machine.split_covers(&self.blocks[at], word, &SALTS);
+        }
     }
 }
 
@@ -429,19 +440,39 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let count = self.filter.params.blocks;
-        let blocks = RefCell::new(split_blocks_mut(self.filter.store.lines_mut()));
-        pipeline(
+        staged(
             self.digests,
-            |digest| {
-                let at = block_of(digest, count);
-                prefetch(&blocks.borrow()[at]);
-                (at, digest.h1 as u32)
-            },
-            |(at, word)| {
-                machine.split_set(&mut blocks.borrow_mut()[at], word, &SALTS);
-            },
+            Setting { machine, count, blocks: split_blocks_mut(self.filter.store.lines_mut()) },
         );
     }
+}
+
+struct Setting<'a, M> {
+    machine: M,
+    count: u64,
+    blocks: &'a mut [[u32; 8]],
+}
+
+impl<M: Machine> Stages for Setting<'_, M> {
+    type Place = (usize, u32);
+
+    #[inline(always)]
+    fn fetch(&self, digest: Digest) -> (usize, u32) {
+        fetch(self.blocks, self.count, digest)
+    }
+
+    #[inline(always)]
+    fn act(&mut self, (at, word): (usize, u32)) {
+        self.machine.split_set(&mut self.blocks[at], word, &SALTS);
+    }
+}
+
+/// The place of a key, its block on its way.
+#[inline(always)]
+fn fetch(blocks: &[[u32; 8]], count: u64, digest: Digest) -> (usize, u32) {
+    let at = block_of(digest, count);
+    prefetch(&blocks[at]);
+    (at, digest.h1 as u32)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What may be a key: bytes, text, integers. Each has one stable byte form, written down here.
 
-use super::{Digest, Hasher};
+use super::{Digest, KeyHash};
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 /// A key with a stable byte form.
@@ -14,30 +14,30 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 /// | [`Digest`] | none: it is taken as it is, for callers who hash themselves |
 ///
 /// `std::hash::Hash` is left out on purpose: its bytes may differ between platforms and releases. A type of your own
-/// writes down its bytes and hands them to [`Hasher::bytes`]:
+/// writes down its bytes and hands them to [`KeyHash::bytes`]:
 ///
 /// ```
-/// use gowk::{Digest, Hasher, Key};
+/// use gowk::{Digest, Key, KeyHash};
 ///
 /// struct Pair(u32, u32);
 ///
 /// impl Key for Pair {
-///     fn digest(&self, hasher: &Hasher) -> Digest {
-///         hasher.digest(&(u64::from(self.0) << 32 | u64::from(self.1)))
+///     fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
+///         hash.word(u64::from(self.0) << 32 | u64::from(self.1))
 ///     }
 /// }
 /// ```
 pub trait Key {
-    /// The digest of this key under that hasher.
-    fn digest(&self, hasher: &Hasher) -> Digest;
+    /// The digest of this key under that hash.
+    fn digest<H: KeyHash>(&self, hash: &H) -> Digest;
 }
 
 macro_rules! bytes_key {
     ($($type:ty => $bytes:ident),*) => { $(
         impl Key for $type {
             #[inline(always)]
-            fn digest(&self, hasher: &Hasher) -> Digest {
-                hasher.bytes(self.$bytes())
+            fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
+                hash.bytes(self.$bytes())
             }
         }
     )* };
@@ -47,15 +47,15 @@ bytes_key!(str => as_bytes, String => as_bytes, Vec<u8> => as_slice);
 
 impl Key for [u8] {
     #[inline(always)]
-    fn digest(&self, hasher: &Hasher) -> Digest {
-        hasher.bytes(self)
+    fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
+        hash.bytes(self)
     }
 }
 
 impl<const N: usize> Key for [u8; N] {
     #[inline(always)]
-    fn digest(&self, hasher: &Hasher) -> Digest {
-        hasher.bytes(self)
+    fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
+        hash.bytes(self)
     }
 }
 
@@ -63,8 +63,8 @@ macro_rules! word_key {
     ($($type:ty),*) => { $(
         impl Key for $type {
             #[inline(always)]
-            fn digest(&self, hasher: &Hasher) -> Digest {
-                hasher.word(*self as u64)
+            fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
+                hash.word(*self as u64)
             }
         }
     )* };
@@ -76,8 +76,8 @@ macro_rules! wide_key {
     ($($type:ty),*) => { $(
         impl Key for $type {
             #[inline(always)]
-            fn digest(&self, hasher: &Hasher) -> Digest {
-                hasher.bytes(&self.to_le_bytes())
+            fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
+                hash.bytes(&self.to_le_bytes())
             }
         }
     )* };
@@ -87,7 +87,7 @@ wide_key!(u128, i128);
 
 impl Key for Digest {
     #[inline(always)]
-    fn digest(&self, _: &Hasher) -> Digest {
+    fn digest<H: KeyHash>(&self, _: &H) -> Digest {
         *self
     }
 }
@@ -96,8 +96,8 @@ macro_rules! pointer_key {
     ($($type:ty),*) => { $(
         impl<K: Key + ?Sized> Key for $type {
             #[inline(always)]
-            fn digest(&self, hasher: &Hasher) -> Digest {
-                (**self).digest(hasher)
+            fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
+                (**self).digest(hash)
             }
         }
     )* };
@@ -108,6 +108,7 @@ pointer_key!(&K, &mut K, Box<K>);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::Hasher;
 
     #[test]
     fn integers_of_every_width_are_one_key() {

@@ -25,14 +25,15 @@
 //! flight. Neither is a cryptographic function; where an attacker can observe answers at length, take `Sip13`.
 
 mod key;
+mod rapid;
 mod seed;
 
 pub use key::Key;
+pub(crate) use rapid::Rapid;
 pub use seed::Seed;
 
 use crate::error::MergeError;
 use core::hash::Hasher as _;
-use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 use siphasher::sip::SipHasher13;
 
 /// What a filter knows of a key: two 64-bit words.
@@ -94,6 +95,15 @@ impl HashId {
     }
 }
 
+/// A hash function that keys are fed to.
+pub trait KeyHash {
+    /// The digest of a key's bytes.
+    fn bytes(&self, bytes: &[u8]) -> Digest;
+
+    /// The digest of the 8 little-endian bytes of an integer; the same as [`bytes`](Self::bytes) of them.
+    fn word(&self, word: u64) -> Digest;
+}
+
 /// Turns keys into digests: a named hash and its seed.
 ///
 /// Filters whose hashers are equal give every key the same digest, which is what merging them asks for.
@@ -101,16 +111,7 @@ impl HashId {
 pub struct Hasher {
     id: HashId,
     seed: Seed,
-    secrets: RapidSecrets,
-    /// `secrets` as an 8-byte key meets them, so that the commonest key needs no more than two multiplications.
-    word: WordSecrets,
-}
-
-#[derive(Clone, Copy)]
-struct WordSecrets {
-    left: u64,
-    right: u64,
-    finish: u64,
+    rapid: Rapid,
 }
 
 impl Hasher {
@@ -126,11 +127,7 @@ impl Hasher {
 
     /// The hash of this number under this seed, as a file header names them.
     pub fn with_id(id: HashId, seed: Seed) -> Self {
-        let secrets =
-            RapidSecrets { seed: seed.word(0), secrets: core::array::from_fn(|i| seed.word(i as u64 + 1)) };
-        let word =
-            WordSecrets { left: secrets.secrets[1], right: secrets.seed ^ 8, finish: secrets.secrets[1] ^ 8 };
-        Self { id, seed, secrets, word }
+        Self { id, seed, rapid: Rapid::new(seed) }
     }
 
     /// Which hash it is.
@@ -160,40 +157,42 @@ impl Hasher {
         key.digest(self)
     }
 
-    /// The digest of a key's bytes.
+    /// The default hash, if that is what this hasher does: for code that asks once and then hashes many keys.
     #[inline(always)]
-    pub fn bytes(&self, bytes: &[u8]) -> Digest {
-        Digest::from(match self.id {
-            HashId::Rapid => rapidhash_v3_inline::<true, false, false>(bytes, &self.secrets),
-            HashId::Sip13 => self.sip(bytes),
-        })
+    pub(crate) fn as_rapid(&self) -> Option<&Rapid> {
+        (self.id == HashId::Rapid).then_some(&self.rapid)
     }
 
-    /// The digest of the 8 little-endian bytes of an integer; the same as [`bytes`](Self::bytes) of them, but shorter.
+    /// The default hash under this hasher's seed, whatever it does. The caller has asked [`as_rapid`](Self::as_rapid).
     #[inline(always)]
-    pub fn word(&self, word: u64) -> Digest {
-        Digest::from(match self.id {
-            HashId::Rapid => {
-                let (low, high) = widening_mul(word ^ self.word.left, word ^ self.word.right);
-                let (low, high) = widening_mul(low ^ 0xaaaa_aaaa_aaaa_aaaa, high ^ self.word.finish);
-                low ^ high
-            }
-            HashId::Sip13 => self.sip(&word.to_le_bytes()),
-        })
+    pub(crate) fn rapid(&self) -> &Rapid {
+        &self.rapid
     }
 
     #[inline(never)]
-    fn sip(&self, bytes: &[u8]) -> u64 {
+    fn sip(&self, bytes: &[u8]) -> Digest {
         let mut sip = SipHasher13::new_with_key(&self.seed.to_bytes());
         sip.write(bytes);
-        sip.finish()
+        Digest::from(sip.finish())
     }
 }
 
-#[inline(always)]
-fn widening_mul(a: u64, b: u64) -> (u64, u64) {
-    let product = u128::from(a) * u128::from(b);
-    (product as u64, (product >> 64) as u64)
+impl KeyHash for Hasher {
+    #[inline(always)]
+    fn bytes(&self, bytes: &[u8]) -> Digest {
+        match self.id {
+            HashId::Rapid => self.rapid.bytes(bytes),
+            HashId::Sip13 => self.sip(bytes),
+        }
+    }
+
+    #[inline(always)]
+    fn word(&self, word: u64) -> Digest {
+        match self.id {
+            HashId::Rapid => self.rapid.word(word),
+            HashId::Sip13 => self.sip(&word.to_le_bytes()),
+        }
+    }
 }
 
 impl PartialEq for Hasher {

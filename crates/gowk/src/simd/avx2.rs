@@ -8,7 +8,10 @@
 //! difference between four lookups in flight and six.
 
 #![allow(clippy::wildcard_imports, reason = "two dozen names that all begin with _mm256")]
-#![expect(clippy::cast_ptr_alignment, reason = "lines are aligned to 64 bytes, more than any register asks for")]
+#![expect(
+    clippy::cast_ptr_alignment,
+    reason = "lines are aligned to 64 bytes, more than any register asks for"
+)]
 
 use super::{Lanes, Machine, SALTS, Task, Windows};
 use crate::store::Line;

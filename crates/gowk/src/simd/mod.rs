@@ -52,7 +52,9 @@ pub(crate) trait Machine: Copy {
 pub(crate) trait Task {
     /// What comes out of it.
     type Output;
-    /// The work. Must be `#[inline(always)]`, so that it is compiled for the machine it runs on.
+    /// The work. Must be `#[inline(always)]`, and so must all it calls down to the machine's functions, so that they are
+    /// compiled for the machine they run on. A closure on the way is a function of its own and breaks the chain: lookups
+    /// then take six times as long.
     fn run(self, machine: impl Machine) -> Self::Output;
 }
 

@@ -68,8 +68,8 @@ impl Line {
     }
 }
 
-/// Memory that can be read as lines.
-pub trait Store {
+/// Memory that can be read as lines, of which there is at least one.
+pub trait Store: sealed::NeverEmpty {
     /// All of it.
     fn lines(&self) -> &[Line];
 }
@@ -85,6 +85,89 @@ impl<S: Store + ?Sized> Store for &S {
     fn lines(&self) -> &[Line] {
         (**self).lines()
     }
+}
+
+mod sealed {
+    /// Only the stores of this folder, whose constructors see to it that there is a line: [`super::spread`] builds on it.
+    pub trait NeverEmpty {}
+}
+
+impl<S: Store + ?Sized> sealed::NeverEmpty for &S {}
+
+/// Some words, at least one, that a number names alike often: number x stands for bit x mod 64 of word x W / 2^64.
+pub(crate) struct SpreadBits<W>(W);
+
+impl<W: AsRef<[u64]>> SpreadBits<W> {
+    #[inline(always)]
+    fn index(&self, x: u64) -> usize {
+        let words = self.0.as_ref();
+        let at = ((u128::from(x) * words.len() as u128) >> 64) as usize;
+        debug_assert!(at < words.len());
+        at
+    }
+}
+
+impl<'a> SpreadBits<&'a [u64]> {
+    /// The first `count` words of these lines.
+    #[inline(always)]
+    pub(crate) fn new(lines: &'a [Line], count: u64) -> Self {
+        assert!(count > 0, "at least one word");
+        Self(&words(lines)[..count as usize])
+    }
+
+    /// The bit, above it what comes.
+    #[inline(always)]
+    pub(crate) fn bit(&self, x: u64) -> u64 {
+        // SAFETY: x < 2^64, so x W / 2^64 < W, and `new` saw that W > 0.
+        unsafe { self.0.get_unchecked(self.index(x)) >> (x % 64) }
+    }
+
+    /// Asks for the word.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, x: u64) {
+        // SAFETY: as in `bit`.
+        prefetch(unsafe { self.0.get_unchecked(self.index(x)) });
+    }
+}
+
+impl<'a> SpreadBits<&'a mut [u64]> {
+    /// The first `count` words of these lines, to write.
+    #[inline(always)]
+    pub(crate) fn new_mut(lines: &'a mut [Line], count: u64) -> Self {
+        assert!(count > 0, "at least one word");
+        Self(&mut words_mut(lines)[..count as usize])
+    }
+
+    /// Sets the bit and gives what was there before, above it what comes.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, x: u64) -> u64 {
+        let at = self.index(x);
+        // SAFETY: as in `SpreadBits::bit`.
+        let word = unsafe { self.0.get_unchecked_mut(at) };
+        let before = *word >> (x % 64);
+        *word |= 1 << (x % 64);
+        before
+    }
+}
+
+/// The line that a number names, all lines alike often: line n * lines / 2^64.
+#[inline(always)]
+pub(crate) fn spread(store: &impl Store, n: u64) -> &Line {
+    let lines = store.lines();
+    let at = ((u128::from(n) * lines.len() as u128) >> 64) as usize;
+    debug_assert!(at < lines.len());
+    // SAFETY: n < 2^64, so n * len / 2^64 < len, as long as len is not 0; and a store is never empty.
+    unsafe { lines.get_unchecked(at) }
+}
+
+/// As [`spread`], to write.
+#[inline(always)]
+pub(crate) fn spread_mut(store: &mut impl StoreMut, n: u64) -> &mut Line {
+    let lines = store.lines_mut();
+    let at = ((u128::from(n) * lines.len() as u128) >> 64) as usize;
+    debug_assert!(at < lines.len());
+    // SAFETY: as in `spread`.
+    unsafe { lines.get_unchecked_mut(at) }
 }
 
 /// How many bits are set in all.

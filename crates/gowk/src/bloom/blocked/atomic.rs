@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     builder::{Build, Builder},
-    bulk::pipeline,
+    bulk::{Stages, staged},
     error::ParamsError,
     filter::Inserted,
     hash::{Digest, Hasher, Key},
@@ -106,17 +106,7 @@ impl AtomicBlockedBloom {
 
     /// Puts them all in, fetching memory ahead.
     pub fn insert_from(&self, digests: impl Iterator<Item = Digest>) {
-        pipeline(
-            digests,
-            |digest| {
-                let at = self.first_line(digest);
-                self.block(at).iter().for_each(prefetch);
-                (at, digest)
-            },
-            |(at, digest)| {
-                self.set(at, digest);
-            },
-        );
+        staged(digests, self);
     }
 
     /// Whether the key may be in the set. `false` is certain.
@@ -168,6 +158,22 @@ impl AtomicBlockedBloom {
             .iter()
             .zip(words)
             .fold(false, |new, (line, word)| new | line.set(&mask(word, self.windows)))
+    }
+}
+
+impl Stages for &AtomicBlockedBloom {
+    type Place = (usize, Digest);
+
+    #[inline(always)]
+    fn fetch(&self, digest: Digest) -> (usize, Digest) {
+        let at = self.first_line(digest);
+        self.block(at).iter().for_each(prefetch);
+        (at, digest)
+    }
+
+    #[inline(always)]
+    fn act(&mut self, (at, digest): (usize, Digest)) {
+        self.set(at, digest);
     }
 }
 

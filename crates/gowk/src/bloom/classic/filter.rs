@@ -1,13 +1,16 @@
 //! The filter itself: positions over a store.
 
-use super::{layout::Positions, sizing::BloomParams};
+use super::{
+    layout::{Scheme, Walk},
+    sizing::BloomParams,
+};
 use crate::{
     builder::{Build, Builder},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     hash::{Digest, Hasher},
     stats::{Family, Stats},
-    store::{Heap, Line, Store, StoreMut, ones, prefetch, words, words_mut},
+    store::{Heap, Line, SpreadBits, Store, StoreMut, ones, prefetch, words, words_mut},
 };
 use core::fmt;
 
@@ -69,11 +72,6 @@ impl<S> Bloom<S> {
         &self.params
     }
 
-    #[inline(always)]
-    fn positions(&self, digest: Digest) -> Positions {
-        self.params.scheme().positions(digest, self.params.bits(), self.params.probes())
-    }
-
     fn fits<O>(&self, other: &Bloom<O>) -> Result<(), MergeError> {
         self.hasher.fits(&other.hasher)?;
         let (ours, theirs) = (&self.params, &other.params);
@@ -90,17 +88,94 @@ impl<S> Bloom<S> {
     }
 }
 
-/// Whether the bit at this position is set.
-#[inline(always)]
-fn is_set(words: &[u64], position: u64) -> bool {
-    words[(position / 64) as usize] >> (position % 64) & 1 == 1
-}
-
 /// How many keys are in flight in a bulk call.
 const BATCH: usize = 32;
-/// How many of a key's probes are fetched before any is looked at. Half of the bits are set, so a key that is not there is
-/// known by then three times in four.
-const FIRST: usize = 2;
+/// How many of a key's probes are looked at before the first question: with half of the bits set, a key that is not there
+/// is known by then three times in four. More would be guessed better, and cost lines that need not be fetched.
+const AT_ONCE: u32 = 2;
+
+/// Bits as a scheme names them, to read.
+trait Bits: Copy {
+    const STEP: u64;
+    /// The bit, above it what comes.
+    fn bit(self, x: u64) -> u64;
+    /// Asks for the memory of the bit.
+    fn prefetch(self, x: u64);
+}
+
+#[derive(Clone, Copy)]
+struct Spread<'a>(&'a SpreadBits<&'a [u64]>);
+
+impl Bits for Spread<'_> {
+    const STEP: u64 = Scheme::Enhanced.step();
+
+    #[inline(always)]
+    fn bit(self, x: u64) -> u64 {
+        self.0.bit(x)
+    }
+
+    #[inline(always)]
+    fn prefetch(self, x: u64) {
+        self.0.prefetch(x);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Modulo<'a> {
+    words: &'a [u64],
+    bits: u64,
+}
+
+impl Bits for Modulo<'_> {
+    const STEP: u64 = Scheme::Double.step();
+
+    #[inline(always)]
+    fn bit(self, x: u64) -> u64 {
+        let at = x % self.bits;
+        self.words[(at / 64) as usize] >> (at % 64)
+    }
+
+    #[inline(always)]
+    fn prefetch(self, x: u64) {
+        prefetch(&self.words[(x % self.bits / 64) as usize]);
+    }
+}
+
+/// Whether the next `probes` bits of a walk are all set.
+#[inline(always)]
+fn all_set<B: Bits>(bits: B, walk: &mut Walk, probes: u32) -> bool {
+    let mut all = 1;
+    for _ in 0..probes {
+        all &= bits.bit(walk.next(B::STEP));
+    }
+    all & 1 == 1
+}
+
+/// Asks for the memory of the next `probes` bits of a walk.
+#[inline(always)]
+fn fetch<B: Bits>(bits: B, mut walk: Walk, probes: u32) {
+    for _ in 0..probes {
+        bits.prefetch(walk.next(B::STEP));
+    }
+}
+
+/// Runs the code with `$bits` as the bits of this filter under its scheme.
+macro_rules! by_scheme {
+    ($filter:expr, $bits:ident => $call:expr) => {{
+        let (lines, params) = ($filter.store.lines(), &$filter.params);
+        match params.scheme() {
+            Scheme::Enhanced => {
+                let spread = SpreadBits::new(lines, params.bits() / 64);
+                let $bits = Spread(&spread);
+                $call
+            }
+            Scheme::Double => {
+                let $bits = Modulo { words: words(lines), bits: params.bits() };
+                $call
+            }
+        }
+    }};
+}
 
 impl<S: Store> Bloom<S> {
     /// The bits.
@@ -123,23 +198,29 @@ impl<S: Store> Bloom<S> {
         self.params.items_for_fill(self.fill())
     }
 
-    /// Answers up to [`BATCH`] keys: fetches their first probes, then the others of those that are still in question.
+    /// Answers digests [`BATCH`] by [`BATCH`]: fetches their first probes, then the others of those that are still in
+    /// question.
     #[inline(always)]
-    fn answer_batch(&self, batch: &mut [Positions], answers: &mut [bool]) {
-        let words = words(self.store.lines());
-        for positions in batch.iter_mut() {
-            let ahead = *positions;
-            ahead.take(FIRST).for_each(|at| prefetch(&words[(at / 64) as usize]));
-        }
-        for (positions, answer) in batch.iter_mut().zip(&mut *answers) {
-            *answer = positions.by_ref().take(FIRST).fold(true, |all, at| all & is_set(words, at));
-            if *answer {
-                let ahead = *positions;
-                ahead.for_each(|at| prefetch(&words[(at / 64) as usize]));
+    fn answer_with<B: Bits>(&self, bits: B, mut digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
+        let first = self.params.probes().min(AT_ONCE);
+        let others = self.params.probes() - first;
+        let mut batch = [Walk::default(); BATCH];
+        for answers in answers.chunks_mut(BATCH) {
+            let mut filled = 0;
+            for (walk, digest) in batch[..answers.len()].iter_mut().zip(&mut digests) {
+                *walk = Walk::new(digest);
+                fetch(bits, *walk, first);
+                filled += 1;
             }
-        }
-        for (positions, answer) in batch.iter_mut().zip(answers) {
-            *answer = *answer && positions.all(|at| is_set(words, at));
+            for (walk, answer) in batch[..filled].iter_mut().zip(&mut *answers) {
+                *answer = all_set(bits, walk, first);
+                if *answer {
+                    fetch(bits, *walk, others);
+                }
+            }
+            for (walk, answer) in batch[..filled].iter_mut().zip(&mut *answers) {
+                *answer = *answer && all_set(bits, walk, others);
+            }
         }
     }
 }
@@ -152,20 +233,14 @@ impl<S: Store> Filter for Bloom<S> {
 
     #[inline(always)]
     fn may_contain_digest(&self, digest: Digest) -> bool {
-        let words = words(self.store.lines());
-        self.positions(digest).all(|at| is_set(words, at))
+        let first = self.params.probes().min(AT_ONCE);
+        let others = self.params.probes() - first;
+        let mut walk = Walk::new(digest);
+        by_scheme!(self, bits => all_set(bits, &mut walk, first) && all_set(bits, &mut walk, others))
     }
 
-    fn answer(&self, mut digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
-        let mut batch = [self.positions(Digest::default()); BATCH];
-        for answers in answers.chunks_mut(BATCH) {
-            let mut filled = 0;
-            for (slot, digest) in batch[..answers.len()].iter_mut().zip(&mut digests) {
-                *slot = self.positions(digest);
-                filled += 1;
-            }
-            self.answer_batch(&mut batch[..filled], &mut answers[..filled]);
-        }
+    fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
+        by_scheme!(self, bits => self.answer_with(bits, digests, answers));
     }
 
     fn stats(&self) -> Stats {
@@ -199,15 +274,29 @@ impl<S: StoreMut> Bloom<S> {
         Ok(())
     }
 
+    /// Sets the bits of a walk; gives 1 in the lowest bit if all of them were set before.
     #[inline(always)]
-    fn set(words: &mut [u64], positions: Positions) -> Inserted {
-        let mut new = false;
-        for at in positions {
-            let (word, bit) = (&mut words[(at / 64) as usize], 1 << (at % 64));
-            new |= *word & bit == 0;
-            *word |= bit;
+    fn set(&mut self, mut walk: Walk) -> u64 {
+        let (lines, params) = (self.store.lines_mut(), &self.params);
+        let mut before = 1;
+        match params.scheme() {
+            Scheme::Enhanced => {
+                let mut bits = SpreadBits::new_mut(lines, params.bits() / 64);
+                for _ in 0..params.probes() {
+                    before &= bits.set(walk.next(Scheme::Enhanced.step()));
+                }
+            }
+            Scheme::Double => {
+                let words = words_mut(lines);
+                for _ in 0..params.probes() {
+                    let at = walk.next(Scheme::Double.step()) % params.bits();
+                    let word = &mut words[(at / 64) as usize];
+                    before &= *word >> (at % 64);
+                    *word |= 1 << (at % 64);
+                }
+            }
         }
-        Inserted::from_new(new)
+        before
     }
 }
 
@@ -220,25 +309,23 @@ impl<S: StoreMut> Insert for Bloom<S> {
 
     #[inline(always)]
     fn insert_digest(&mut self, digest: Digest) -> Inserted {
-        let positions = self.positions(digest);
-        Self::set(words_mut(self.store.lines_mut()), positions)
+        Inserted::from_new(self.set(Walk::new(digest)) & 1 == 0)
     }
 
     fn insert_from(&mut self, mut digests: impl Iterator<Item = Digest>) {
-        let mut batch = [self.positions(Digest::default()); BATCH];
+        let mut batch = [Walk::default(); BATCH];
         loop {
             let mut filled = 0;
-            for (slot, digest) in batch.iter_mut().zip(&mut digests) {
-                *slot = self.positions(digest);
-                let words = words(self.store.lines());
-                let ahead = *slot;
-                ahead.for_each(|at| prefetch(&words[(at / 64) as usize]));
-                filled += 1;
-            }
-            let words = words_mut(self.store.lines_mut());
-            for positions in &batch[..filled] {
-                Self::set(words, *positions);
-            }
+            by_scheme!(self, bits => {
+                for (walk, digest) in batch.iter_mut().zip(&mut digests) {
+                    *walk = Walk::new(digest);
+                    fetch(bits, *walk, self.params.probes());
+                    filled += 1;
+                }
+            });
+            batch[..filled].iter().for_each(|walk| {
+                self.set(*walk);
+            });
             if filled < BATCH {
                 return;
             }

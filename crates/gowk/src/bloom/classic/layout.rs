@@ -3,14 +3,16 @@
 use crate::hash::Digest;
 
 /// The rule by which a digest names bits. A name, a number in files, never changed.
+///
+/// All of them walk: x and y begin as the two words of the digest, and after each probe y += step, x += y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Scheme {
-    /// gowk's own: x = h1, y = h2; each probe at x * m / 2^64; then y += SPREAD, x += y.
+    /// gowk's own: among W words of 64 bits, bit x mod 64 of word x W / 2^64. Steps by SPREAD.
     #[default]
     Enhanced = 0,
-    /// Plain double hashing, as RedisBloom does it: probe i at (h1 + i h2) mod 2^64 mod m.
+    /// Plain double hashing, as RedisBloom does it: bit x mod m, so that probe i is at h1 + i h2. Steps by 0.
     Double = 1,
 }
 
@@ -20,49 +22,57 @@ impl Scheme {
         [Self::Enhanced, Self::Double].into_iter().find(|scheme| *scheme as u8 == tag)
     }
 
-    /// The positions of a key's bits among `bits`.
-    #[inline(always)]
-    pub fn positions(self, digest: Digest, bits: u64, probes: u32) -> Positions {
-        let step = match self {
+    /// What the step itself steps by.
+    pub(super) const fn step(self) -> u64 {
+        match self {
             Self::Enhanced => Digest::SPREAD,
             Self::Double => 0,
-        };
-        Positions { scheme: self, x: digest.h1, y: digest.h2, step, bits, left: probes }
+        }
+    }
+
+    /// The sizes that the scheme can use: multiples of this many bits.
+    pub(super) const fn granule(self) -> u64 {
+        match self {
+            Self::Enhanced => 64,
+            Self::Double => 1,
+        }
+    }
+
+    /// The positions of a key's bits among `bits`, one after another.
+    pub fn positions(self, digest: Digest, bits: u64, probes: u32) -> impl ExactSizeIterator<Item = u64> {
+        let mut walk = Walk::new(digest);
+        (0..probes).map(move |_| {
+            let x = walk.next(self.step());
+            match self {
+                Self::Enhanced => 64 * ((u128::from(x) * u128::from(bits / 64)) >> 64) as u64 + x % 64,
+                Self::Double => x % bits,
+            }
+        })
     }
 }
 
-/// The positions of a key's bits, one after another.
-#[derive(Clone, Copy, Debug)]
-pub struct Positions {
-    scheme: Scheme,
+/// The walk that all schemes take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Walk {
     x: u64,
     y: u64,
-    step: u64,
-    bits: u64,
-    left: u32,
 }
 
-impl Iterator for Positions {
-    type Item = u64;
-
+impl Walk {
     #[inline(always)]
-    fn next(&mut self) -> Option<u64> {
-        self.left = self.left.checked_sub(1)?;
-        let position = match self.scheme {
-            Scheme::Enhanced => ((u128::from(self.x) * u128::from(self.bits)) >> 64) as u64,
-            Scheme::Double => self.x % self.bits,
-        };
-        self.y = self.y.wrapping_add(self.step);
-        self.x = self.x.wrapping_add(self.y);
-        Some(position)
+    pub(super) fn new(digest: Digest) -> Self {
+        Self { x: digest.h1, y: digest.h2 }
     }
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left as usize, Some(self.left as usize))
+    /// Where it is; it is then at the next place.
+    #[inline(always)]
+    pub(super) fn next(&mut self, step: u64) -> u64 {
+        let x = self.x;
+        self.y = self.y.wrapping_add(step);
+        self.x = self.x.wrapping_add(self.y);
+        x
     }
 }
-
-impl ExactSizeIterator for Positions {}
 
 #[cfg(test)]
 mod tests {
@@ -77,19 +87,20 @@ mod tests {
             Digest { h1: 0, h2: u64::MAX },
             Digest::from(0),
         ] {
-            let places: HashSet<u64> = Scheme::Enhanced.positions(digest, 1_000_003, 16).collect();
+            let places: HashSet<u64> = Scheme::Enhanced.positions(digest, 1_000_000, 16).collect();
             assert_eq!(places.len(), 16, "{digest:?}");
         }
     }
 
     #[test]
     fn positions_stay_inside() {
-        for bits in [1, 2, 63, 64, 65, 1 << 33, u64::MAX] {
+        for bits in [1, 2, 63, 64, 65, 1 << 33, u64::MAX - 63] {
             for scheme in [Scheme::Enhanced, Scheme::Double] {
                 for h1 in [0, 1, u64::MAX, 1 << 63, 0x0123_4567_89ab_cdef] {
                     let digest = Digest { h1, h2: h1.rotate_left(17) };
+                    let bits = bits.next_multiple_of(scheme.granule());
                     assert!(scheme.positions(digest, bits, 32).all(|place| place < bits));
-                    assert_eq!(scheme.positions(digest, bits, 32).count(), 32);
+                    assert_eq!(scheme.positions(digest, bits, 32).len(), 32);
                 }
             }
         }

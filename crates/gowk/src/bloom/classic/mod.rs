@@ -16,9 +16,9 @@
 //!
 //! | keys | rate | bits | bits/key | probes |
 //! |---|---|---|---|---|
-//! | 1,000,000 | 0.01 | 9,585,059 | 9.59 | 7 |
-//! | 1,000,000 | 0.001 | 14,377,588 | 14.38 | 10 |
-//! | 1,000,000 | 2^-16 | 23,083,121 | 23.08 | 16 |
+//! | 1,000,000 | 0.01 | 9,585,088 | 9.59 | 7 |
+//! | 1,000,000 | 0.001 | 14,377,600 | 14.38 | 10 |
+//! | 1,000,000 | 2^-16 | 23,083,136 | 23.08 | 16 |
 //!
 //! # Where the bits are
 //!
@@ -27,8 +27,8 @@
 //! Dillinger, Manolios 2004]. A [`Scheme`] is such a rule; it is a value, kept in the file, and systems that chose other
 //! rules have theirs.
 //!
-//! Each probe is a cache miss of its own. A lookup ends at the first bit that is not set, after two of them on average for
-//! a key that is not there; in bulk the first two are fetched ahead for all keys, the others for those still in question.
+//! Each probe is a cache miss of its own. A lookup of a key that is not there ends with the first two, three times in four;
+//! in bulk those are fetched ahead for all keys, the others for the keys that are still in question.
 
 mod codec;
 mod filter;
@@ -36,5 +36,5 @@ mod layout;
 mod sizing;
 
 pub use filter::Bloom;
-pub use layout::{Positions, Scheme};
+pub use layout::Scheme;
 pub use sizing::BloomParams;

@@ -14,8 +14,8 @@ use libm::{ceil, exp, expm1, floor, log, log1p, pow, round};
 /// ```
 /// use gowk::BloomParams;
 /// let params = BloomParams::for_fpp(1_000_000, 0.01)?;
-/// assert_eq!((params.bits(), params.probes()), (9_585_059, 7));
-/// assert_eq!(params.items_at(0.02), 1_173_733);      // how many keys until 2 %?
+/// assert_eq!((params.bits(), params.probes()), (9_585_088, 7));       // 9,585,059 in whole words
+/// assert_eq!(params.items_at(0.02), 1_173_736);                       // how many keys until 2 %?
 /// # Ok::<(), gowk::ParamsError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,8 @@ impl BloomParams {
     /// The textbook size, m = -n ln p / (ln 2)^2 with k = (m/n) ln 2 rounded.
     ///
     /// Where rounding k breaks the rate by more than half a percent, which it does above 20 %, it is the fewest bits that
-    /// keep it with a whole number of probes. A filter has one line of 512 bits at least, which its memory takes anyway.
+    /// keep it with a whole number of probes. Rounded up to whole words of 64 bits; one line of 512 bits at least, which its
+    /// memory takes anyway.
     pub fn for_fpp(items: u64, fpp: f64) -> Result<Self, ParamsError> {
         let promise = Promise { items: checked_items(items)?, fpp: checked_fpp(fpp)? };
         let n = items as f64;
@@ -52,7 +53,7 @@ impl BloomParams {
         if bits > (isize::MAX as f64) * 8.0 {
             return Err(ParamsError::TooLarge { bytes: (bits / 8.0) as u128 });
         }
-        let bits = bits as u64;
+        let bits = (bits as u64).next_multiple_of(Scheme::Enhanced.granule());
         if bits < Line::BITS {
             return Self::for_bits(Line::BITS, items).map(|params| params.with_promise(promise));
         }
@@ -63,18 +64,20 @@ impl BloomParams {
     /// The best number of probes for `items` keys in `bits` bits; the promise is the rate that it keeps.
     pub fn for_bits(bits: u64, items: u64) -> Result<Self, ParamsError> {
         checked_items(items)?;
-        let bits = bits.max(Line::BITS);
+        let bits = bits.max(Line::BITS) / 64 * 64;
         let real = bits as f64 / items as f64 * LN_2;
         let shape = |k: f64| Self::with_shape(bits, k.clamp(1.0, 32.0) as u32, Scheme::Enhanced, items);
         let (low, high) = (shape(floor(real))?, shape(ceil(real))?);
         Ok(if low.promise.fpp <= high.promise.fpp { low } else { high })
     }
 
-    /// A filter of just this shape, for files and for those who compare. The promise is what it keeps for `items` keys.
+    /// A filter of just this shape, for files and for those who compare. The promise is what it keeps for `items` keys. The
+    /// scheme says what the bits must be a multiple of: 64 for gowk's own, 1 for RedisBloom's.
     pub fn with_shape(bits: u64, probes: u32, scheme: Scheme, items: u64) -> Result<Self, ParamsError> {
         let items = checked_items(items)?;
-        if bits == 0 {
-            return Err(ParamsError::OutOfRange { what: "bits", value: bits, least: 1, most: u64::MAX });
+        let granule = scheme.granule();
+        if bits == 0 || !bits.is_multiple_of(granule) {
+            return Err(ParamsError::Granule { what: "bits", value: bits, granule });
         }
         if !(1..=MOST_PROBES).contains(&probes) {
             let most = MOST_PROBES.into();
@@ -170,7 +173,7 @@ mod tests {
     #[test]
     fn doc_table_is_true() {
         for (fpp, bits, probes) in
-            [(0.01, 9_585_059, 7), (0.001, 14_377_588, 10), (1.0 / 65536.0, 23_083_121, 16)]
+            [(0.01, 9_585_088, 7), (0.001, 14_377_600, 10), (1.0 / 65536.0, 23_083_136, 16)]
         {
             let params = BloomParams::for_fpp(1_000_000, fpp).unwrap();
             assert_eq!((params.bits(), params.probes()), (bits, probes));
@@ -181,13 +184,14 @@ mod tests {
     fn the_two_formulas_meet_for_many_keys_and_part_for_few() {
         let many = BloomParams::for_fpp(1_000_000, 0.01).unwrap();
         assert!((many.exact_fpp_at(1_000_000) / many.fpp_at(1_000_000) - 1.0).abs() < 1e-4);
-        let few = BloomParams::with_shape(96, 7, Scheme::Enhanced, 10).unwrap();
+        let few = BloomParams::with_shape(96, 7, Scheme::Double, 10).unwrap();
         assert!(few.exact_fpp_at(10) > 1.01 * few.fpp_at(10));
     }
 
     #[test]
     fn sizes_that_make_no_sense_are_refused() {
         assert!(BloomParams::with_shape(0, 7, Scheme::Enhanced, 1).is_err());
+        assert!(BloomParams::with_shape(65, 7, Scheme::Enhanced, 1).is_err());
         assert!(BloomParams::with_shape(64, 0, Scheme::Enhanced, 1).is_err());
         assert!(BloomParams::with_shape(64, 65, Scheme::Enhanced, 1).is_err());
         assert!(matches!(BloomParams::for_fpp(u64::MAX, 1e-9), Err(ParamsError::TooLarge { .. })));
