@@ -8,7 +8,7 @@ use crate::floor::FloorFigures;
 use crate::hashing::HashFigures;
 use crate::keys::KeyKind;
 use crate::peers::{
-    CLASSIC, DEFAULT, FOLDHASHED_FASTBLOOM as FASTBLOOM, SPLIT_BLOCK, SPLIT_BLOCK_RIVAL as SBBF,
+    CLASSIC, DEFAULT, FOLDHASHED_FASTBLOOM as FASTBLOOM, SCALABLE, SPLIT_BLOCK, SPLIT_BLOCK_RIVAL as SBBF,
 };
 use crate::results::{BULK, Column, Group, Measured, ONE_BY_ONE, Results};
 
@@ -78,9 +78,9 @@ fn main_table(group: &Group) -> Option<&Group> {
     (group.keys == KeyKind::U64 && group.fpp == Some(0.01)).then_some(group)
 }
 
-/// Bits per key of each family at 1 % and 0.1 %.
+/// The most bits per key of each family at 1 % and 0.1 %. Parquet's layout leaves no choice: 10.53 and 16.89.
 const SPACE_TABLE: [(&str, f64, f64); 3] =
-    [(DEFAULT, 10.0, 15.0), (CLASSIC, 9.6, 14.4), (SPLIT_BLOCK, 10.5, 16.9)];
+    [(DEFAULT, 10.0, 15.0), (CLASSIC, 9.6, 14.4), (SPLIT_BLOCK, 10.55, 16.95)];
 
 fn space(group: &Group) -> Vec<Check> {
     let check = |&(name, one, tenth): &(&str, f64, f64)| {
@@ -91,8 +91,7 @@ fn space(group: &Group) -> Vec<Check> {
         };
         let bits = group.row(name)?.bits_per_key;
         let text = format!("{}: {name} {bits:.2} bits/key, at most {limit}", group.title());
-        // The table has one decimal.
-        Some(Check { passes: bits < limit + 0.05, text })
+        Some(Check { passes: bits <= limit, text })
     };
     SPACE_TABLE.iter().filter_map(check).collect()
 }

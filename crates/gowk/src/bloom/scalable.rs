@@ -98,6 +98,19 @@ impl ScalableParams {
     }
 }
 
+/// The bits and links of a default chain that has grown to so many keys.
+pub(crate) fn planned(promise: Promise) -> Result<(u64, usize), ParamsError> {
+    let params = ScalableParams::new(FIRST_ITEMS, promise.fpp)?;
+    let (mut bits, mut room, mut links) = (0, 0, 0);
+    while room < promise.items {
+        let link = params.link(links)?;
+        bits += link.bits();
+        room += link.promise().items;
+        links += 1;
+    }
+    Ok((bits, links))
+}
+
 /// A filter that grows with its keys and keeps its rate.
 ///
 /// ```

@@ -1,0 +1,294 @@
+//! Which family, how large, and what its false positives cost.
+//!
+//! A filter stands before something dear: a disk, a database, a network. A lookup costs the check, C1, and, when the filter
+//! says "maybe", the dear thing, C2. What a key that is not there costs too much is P2 (C2 - C1), P2 the rate of false
+//! positives: the price of the filter's errors, which a smaller rate lowers and more memory pays for.
+
+use crate::{
+    bloom::{blocked::BlockedParams, classic::BloomParams, counting::CountingParams, scalable, split_block::SplitBlockParams},
+    cuckoo::CuckooParams,
+    error::ParamsError,
+    fuse::FuseParams,
+    params::{Promise, checked_fpp, checked_items},
+    stats::Family,
+    window::WindowParams,
+};
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// What a filter must do.
+///
+/// ```
+/// use gowk::{Costs, Family, Needs};
+///
+/// let needs = Needs::new(10_000_000, 0.01)?;
+/// assert_eq!(needs.plan(Costs::default())[0].family, Family::BlockedBloom);
+/// assert_eq!(needs.deletes().plan(Costs::default())[0].family, Family::Cuckoo);
+/// # Ok::<(), gowk::ParamsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "needs are independent of each other, and each is there or not")]
+pub struct Needs {
+    promise: Promise,
+    deletes: bool,
+    grows: bool,
+    is_static: bool,
+    window: bool,
+    counts: bool,
+}
+
+impl Needs {
+    /// So many keys at such a rate; more by the methods below.
+    pub fn new(items: u64, fpp: f64) -> Result<Self, ParamsError> {
+        let promise = Promise { items: checked_items(items)?, fpp: checked_fpp(fpp)? };
+        Ok(Self { promise, deletes: false, grows: false, is_static: false, window: false, counts: false })
+    }
+
+    /// Keys are taken out again.
+    #[must_use]
+    pub fn deletes(self) -> Self {
+        Self { deletes: true, ..self }
+    }
+
+    /// More keys may come than were foreseen.
+    #[must_use]
+    pub fn grows(self) -> Self {
+        Self { grows: true, ..self }
+    }
+
+    /// All keys are there when the filter is built, and none comes later.
+    #[must_use]
+    pub fn is_static(self) -> Self {
+        Self { is_static: true, ..self }
+    }
+
+    /// Old keys are forgotten: "seen in the last hour".
+    #[must_use]
+    pub fn window(self) -> Self {
+        Self { window: true, ..self }
+    }
+
+    /// How often a key came is asked as well.
+    #[must_use]
+    pub fn counts(self) -> Self {
+        Self { counts: true, ..self }
+    }
+
+    /// The families that do what is needed, the best first: by what a lookup costs in all, false positives included; then by
+    /// memory.
+    pub fn plan(&self, costs: Costs) -> Vec<Choice> {
+        let mut choices: Vec<Choice> = CANDIDATES
+            .iter()
+            .filter(|candidate| candidate.serves(self))
+            .filter_map(|candidate| candidate.size(self.promise).ok().map(|size| candidate.choice(size, self.promise, costs)))
+            .collect();
+        choices.sort_by(|a, b| by_cost(a, b).then(a.bits_per_key.total_cmp(&b.bits_per_key)));
+        choices
+    }
+}
+
+/// Costs within a tenth of each other are alike: the figures behind them are no better than that.
+fn by_cost(a: &Choice, b: &Choice) -> Ordering {
+    let class = |choice: &Choice| libm::round(libm::log(choice.lookup_cost.max(f64::MIN_POSITIVE)) * 10.0) as i64;
+    class(a).cmp(&class(b))
+}
+
+/// What lookups cost, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    /// C1: asking the filter, for one cache miss.
+    pub check: f64,
+    /// C2: the dear lookup behind it.
+    pub miss: f64,
+    /// The part of all lookups that ask for a key that is not there.
+    pub absent: f64,
+}
+
+impl Default for Costs {
+    /// A cache miss of 100 ns before a disk or network of 1 ms; half of the keys asked for are not there.
+    fn default() -> Self {
+        Self { check: 100e-9, miss: 1e-3, absent: 0.5 }
+    }
+}
+
+/// A family as an answer to some needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// Which.
+    pub family: Family,
+    /// Bits for each key.
+    pub bits_per_key: f64,
+    /// Memory in all.
+    pub bytes: u64,
+    /// The cache lines that a lookup reads at the most.
+    pub probes: f64,
+    /// The rate it keeps: the one asked for, or a smaller one where the family has steps.
+    pub fpp: f64,
+    /// P2 (C2 - C1): what its false positives cost, in seconds a lookup.
+    pub false_positive_cost: f64,
+    /// The check and its false positives, in seconds a lookup.
+    pub lookup_cost: f64,
+}
+
+/// What a family takes for a promise: (bits, the rate kept).
+type Size = (u64, f64);
+
+struct Candidate {
+    family: Family,
+    /// Cache lines that a lookup reads.
+    lines: fn(Promise) -> f64,
+    /// What a lookup takes in cache misses: lines that are fetched side by side hardly add up.
+    misses: f64,
+    takes_inserts: bool,
+    takes_removes: bool,
+    grows: bool,
+    forgets: bool,
+    counts: bool,
+    size: fn(Promise) -> Result<Size, ParamsError>,
+}
+
+impl Candidate {
+    fn serves(&self, needs: &Needs) -> bool {
+        (needs.is_static || self.takes_inserts)
+            && (self.takes_removes || !needs.deletes)
+            && (self.grows || !needs.grows)
+            // A filter that forgets is no answer to someone who wants to keep.
+            && self.forgets == needs.window
+            && (self.counts || !needs.counts)
+    }
+
+    fn size(&self, promise: Promise) -> Result<Size, ParamsError> {
+        (self.size)(promise)
+    }
+
+    fn choice(&self, (bits, fpp): Size, promise: Promise, costs: Costs) -> Choice {
+        let false_positive_cost = costs.absent * fpp * (costs.miss - costs.check).max(0.0);
+        Choice {
+            family: self.family,
+            bits_per_key: bits as f64 / promise.items as f64,
+            bytes: bits.div_ceil(8),
+            probes: (self.lines)(promise),
+            fpp,
+            false_positive_cost,
+            lookup_cost: self.misses * costs.check + false_positive_cost,
+        }
+    }
+}
+
+const PLAIN: Candidate = Candidate {
+    family: Family::BlockedBloom,
+    lines: |_| 1.0,
+    misses: 1.1,
+    takes_inserts: true,
+    takes_removes: false,
+    grows: false,
+    forgets: false,
+    counts: false,
+    size: |promise| BlockedParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp)),
+};
+
+const CANDIDATES: [Candidate; 8] = [
+    Candidate {
+        lines: |promise| crate::bloom::blocked::Span::for_fpp(promise.fpp).lines() as f64,
+        ..PLAIN
+    },
+    Candidate {
+        family: Family::Bloom,
+        lines: |promise| BloomParams::for_fpp(promise.items, promise.fpp).map_or(0.0, |params| params.probes().into()),
+        misses: 3.0,
+        size: |promise| BloomParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp)),
+        ..PLAIN
+    },
+    Candidate {
+        family: Family::SplitBlockBloom,
+        size: |promise| SplitBlockParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp)),
+        ..PLAIN
+    },
+    Candidate {
+        family: Family::ScalableBloom,
+        misses: 2.0,
+        lines: |promise| scalable::planned(promise).map_or(0.0, |(_, links)| links as f64),
+        grows: true,
+        size: |promise| scalable::planned(promise).map(|(bits, _)| (bits, promise.fpp)),
+        ..PLAIN
+    },
+    Candidate {
+        family: Family::Cuckoo,
+        lines: |_| 2.0,
+        misses: 1.2,
+        takes_removes: true,
+        grows: true,
+        counts: true,
+        size: |promise| {
+            CuckooParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), params.fpp_at(promise.items)))
+        },
+        ..PLAIN
+    },
+    Candidate {
+        family: Family::CountingBloom,
+        misses: 1.15,
+        takes_removes: true,
+        counts: true,
+        size: |promise| CountingParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp)),
+        ..PLAIN
+    },
+    Candidate {
+        family: Family::BinaryFuse,
+        lines: |_| 3.0,
+        misses: 1.3,
+        takes_inserts: false,
+        size: |promise| FuseParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), params.fpp())),
+        ..PLAIN
+    },
+    Candidate {
+        family: Family::Window,
+        lines: |promise| WindowParams::for_fpp(promise.items, promise.fpp).map_or(0.0, |params| params.generations().into()),
+        misses: 1.5,
+        forgets: true,
+        size: |promise| WindowParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp)),
+        ..PLAIN
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn families(needs: Needs) -> Vec<Family> {
+        needs.plan(Costs::default()).into_iter().map(|choice| choice.family).collect()
+    }
+
+    #[test]
+    fn every_need_has_an_answer_that_meets_it() {
+        let needs = Needs::new(1_000_000, 0.01).unwrap();
+        assert_eq!(families(needs)[0], Family::BlockedBloom);
+        assert!(!families(needs).contains(&Family::BinaryFuse));
+        assert!(families(needs.is_static()).contains(&Family::BinaryFuse));
+        assert_eq!(families(needs.deletes()), [Family::Cuckoo, Family::CountingBloom]);
+        assert_eq!(families(needs.window()), [Family::Window]);
+        assert!(families(needs.grows()).contains(&Family::ScalableBloom));
+        assert!(families(needs.counts()).contains(&Family::CountingBloom));
+        assert!(families(needs.window().deletes()).is_empty());
+    }
+
+    #[test]
+    fn dear_misses_favour_the_smaller_rate() {
+        let needs = Needs::new(1_000_000, 0.01).unwrap().is_static();
+        let dear = needs.plan(Costs { miss: 1.0, ..Costs::default() });
+        // A fuse filter at 1 % keeps 0.78 %: with a second behind each false positive, that is what counts.
+        assert_eq!(dear[0].fpp, dear.iter().map(|choice| choice.fpp).fold(1.0, f64::min));
+        let cheap = needs.plan(Costs { miss: 100e-9, ..Costs::default() });
+        assert_eq!(cheap[0].false_positive_cost, 0.0);
+        assert!(cheap[0].probes <= 1.0);
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_params() {
+        for choice in Needs::new(100_000, 0.001).unwrap().is_static().plan(Costs::default()) {
+            assert!(choice.bits_per_key > 9.9 && choice.bits_per_key < 70.0, "{choice:?}");
+            assert_eq!(choice.bytes, ((choice.bits_per_key * 100_000.0).round() as u64).div_ceil(8));
+            assert!(choice.fpp <= 0.001 && choice.fpp > 0.0003, "{choice:?}");
+        }
+    }
+}
