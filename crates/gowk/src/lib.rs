@@ -4,6 +4,7 @@
 
 extern crate alloc;
 
+pub mod bitmap;
 pub mod bloom;
 mod builder;
 mod bulk;
@@ -20,9 +21,12 @@ pub mod store;
 #[cfg(test)]
 mod testing;
 
+#[cfg(feature = "roaring")]
+pub use bitmap::RoaringSet;
+pub use bitmap::{Bitmap, IdSet, IntegerSet, IntegerSetMut, Seen, TwoBitMap};
 pub use bloom::blocked::{AtomicBlockedBloom, BlockedBloom, BlockedParams, FoldingBuilder};
 pub use builder::{Build, Builder, DEFAULT_FPP};
-pub use error::{Full, MergeError, ParamsError};
+pub use error::{Full, MergeError, OutOfRange, ParamsError};
 pub use format::{AnyFilter, OpenError, Persist};
 pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
 pub use hash::{Digest, HashId, Hasher, Key, Seed};

@@ -77,6 +77,10 @@ impl<S: Body> Persist for AnyFilter<S> {
     fn from_parts(head: &Head, params: Fields<'_>, body: S) -> Result<Self, OpenError> {
         match head.family {
             Family::BlockedBloom => BlockedBloom::from_parts(head, params, body).map(Self::BlockedBloom),
+            // Exact sets and counts answer other questions than "is it in the set?" of any key.
+            other @ (Family::Bitmap | Family::TwoBitMap | Family::CountMin | Family::TopK) => {
+                Err(OpenError::Family { wanted: "membership", found: other.name() })
+            }
             other => Err(OpenError::UnknownFamily { tag: other as u16 }),
         }
     }
