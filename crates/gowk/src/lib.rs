@@ -15,6 +15,7 @@ pub mod hash;
 mod params;
 #[allow(unsafe_code, reason = "intrinsics; one of the two doors")]
 mod simd;
+pub mod sketch;
 mod stats;
 #[allow(unsafe_code, reason = "maps, huge pages and casts between views of memory; the other door")]
 pub mod store;
@@ -31,4 +32,8 @@ pub use format::{AnyFilter, OpenError, Persist};
 pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
 pub use hash::{Digest, HashId, Hasher, Key, Seed};
 pub use params::{LEAST_FPP, Promise};
+pub use sketch::{
+    count_min::{CountMin, CountMinParams},
+    top_k::{Heavy, TopK, TopKParams},
+};
 pub use stats::{Family, Stats};
