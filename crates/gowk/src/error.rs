@@ -127,6 +127,13 @@ pub enum MergeError {
     OutOfRange(OutOfRange),
 }
 
+impl MergeError {
+    /// An error if a parameter differs.
+    pub(crate) fn unless_same(what: &'static str, ours: u64, theirs: u64) -> Result<(), Self> {
+        if ours == theirs { Ok(()) } else { Err(Self::Params { what, ours, theirs }) }
+    }
+}
+
 impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

@@ -41,10 +41,7 @@ impl Form {
     /// ```
     pub fn for_range(range: &Range<u64>, count: u64) -> Self {
         let ids = range.end.saturating_sub(range.start);
-        match ids <= FLAT_UP_TO || count >= ids / FLAT_FROM_ONE_IN {
-            true => Self::Flat,
-            false => Self::Roaring,
-        }
+        if ids <= FLAT_UP_TO || count >= ids / FLAT_FROM_ONE_IN { Self::Flat } else { Self::Roaring }
     }
 }
 
@@ -57,7 +54,7 @@ impl Form {
 /// let mut vips = IdSet::for_range(0..10_000_000, 500)?;              // a handful: Roaring
 /// monday.insert_many(&[1u32, 5, 9])?;
 /// vips.insert_many(&[5u32, 6])?;
-/// vips.intersect(&monday)?;
+/// vips.intersect(&monday);
 /// assert_eq!(vips.iter().collect::<Vec<_>>(), [5]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -109,7 +106,7 @@ impl IdSet {
     }
 
     /// And: keeps the ids that are also in the other.
-    pub fn intersect(&mut self, other: &Self) -> Result<(), ParamsError> {
+    pub fn intersect(&mut self, other: &Self) {
         match (self, other) {
             (Self::Flat(ours), Self::Flat(theirs)) => ours.intersect(theirs),
             #[cfg(feature = "roaring")]
@@ -119,15 +116,10 @@ impl IdSet {
             // Few ids are in both, so the form of the few takes over.
             #[cfg(feature = "roaring")]
             (ours, Self::Roaring(theirs)) => {
-                let range = ours.range();
-                let mut kept = RoaringSet::new(range)?;
-                for id in theirs.iter().filter(|id| ours.contains(*id)) {
-                    kept.insert(id).expect("it was in the range");
-                }
-                *ours = Self::Roaring(kept);
+                let both = theirs.iter().filter(|id| ours.contains(*id));
+                *ours = Self::Roaring(RoaringSet::of_sorted(ours.range(), both));
             }
         }
-        Ok(())
     }
 
     /// And-not: takes out the ids that are in the other.

@@ -45,12 +45,10 @@ fn read_fields<const SHIFT: u32>(
     head.expect_lines(fields.lines(), body.len())?;
     // Reading takes for granted that there is nothing outside the range. Only two lines reach beyond it, so that it is
     // asked of a mapped file as well.
-    match fields.edges_are_clear(words(body)) {
-        true => Ok(fields),
-        false => {
-            Err(OpenError::Field { name: "the body", offset: 16, why: "has bits set outside the range" })
-        }
+    if !fields.edges_are_clear(words(body)) {
+        return Err(OpenError::Field { name: "the body", offset: 16, why: "has bits set outside the range" });
     }
+    Ok(fields)
 }
 
 impl<S: Body> Persist for Bitmap<S> {

@@ -69,26 +69,13 @@ impl<S: Store> IntegerSet for Bitmap<S> {
         self.words().get(self.fields.word(id)).is_some_and(|word| word >> (id % 64) & 1 == 1)
     }
 
+    /// A plain loop: a read is so short that the processor has dozens of them in flight by itself. The ring of prefetches that
+    /// serves the filters takes 2.7 ns an id where this takes 0.8, and is no faster at 128 MiB.
     fn contains_many_into<T: Copy + Into<u64>>(&self, ids: &[T], answers: &mut [bool]) {
         assert_eq!(ids.len(), answers.len(), "one answer for each id");
-        let (fields, words) = (self.fields, self.words());
-        let mut answers = answers.iter_mut();
-        pipeline(
-            ids.iter().map(|&id| id.into()),
-            |id: u64| {
-                // Outside, the last word is as good as any: what its bit says is masked below.
-                let at = fields.word(id);
-                let inside = at < words.len();
-                let at = if inside { at } else { words.len() - 1 };
-                prefetch(&words[at]);
-                (at, id as u32 % 64, inside)
-            },
-            |(at, bit, inside)| {
-                if let Some(answer) = answers.next() {
-                    *answer = inside & (words[at] >> bit & 1 == 1);
-                }
-            },
-        );
+        for (answer, &id) in answers.iter_mut().zip(ids) {
+            *answer = self.contains(id.into());
+        }
     }
 
     fn count_in(&self, range: Range<u64>) -> u64 {

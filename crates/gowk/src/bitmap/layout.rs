@@ -75,10 +75,8 @@ impl<const SHIFT: u32> Fields<SHIFT> {
     /// The id, if it is one of the range.
     #[inline(always)]
     pub(super) fn check(self, id: u64) -> Result<u64, OutOfRange> {
-        match id.wrapping_sub(self.start) < self.end - self.start {
-            true => Ok(id),
-            false => Err(OutOfRange { id, start: self.start, end: self.end }),
-        }
+        let Self { start, end } = self;
+        if id.wrapping_sub(start) < end - start { Ok(id) } else { Err(OutOfRange { id, start, end }) }
     }
 
     /// All of the ids, if they are of the range; else the first that is not. A pass of its own, so that a bulk call does all
@@ -87,10 +85,7 @@ impl<const SHIFT: u32> Fields<SHIFT> {
         let outside = ids
             .iter()
             .fold(false, |any, &id| any | (id.into().wrapping_sub(self.start) >= self.end - self.start));
-        match outside {
-            false => Ok(()),
-            true => ids.iter().try_for_each(|&id| self.check(id.into()).map(|_| ())),
-        }
+        if outside { ids.iter().try_for_each(|&id| self.check(id.into()).map(|_| ())) } else { Ok(()) }
     }
 
     /// The part of a range that lies inside.
@@ -180,7 +175,7 @@ mod tests {
     #[test]
     fn an_empty_range_and_one_too_large_are_refused() {
         assert_eq!(Fields::<0>::new(7..7), Err(ParamsError::NoItems));
-        assert_eq!(Fields::<1>::new(7..3), Err(ParamsError::NoItems));
+        assert_eq!(Fields::<1>::new(Range { start: 7, end: 3 }), Err(ParamsError::NoItems));
         #[cfg(target_pointer_width = "32")]
         assert!(matches!(Fields::<0>::new(0..u64::MAX), Err(ParamsError::TooLarge { .. })));
     }

@@ -11,8 +11,8 @@ use crate::{
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// How many lines share a count: the counts take 1.6 % of the bitmap, and a rank reads at most eight lines.
-const STRIDE: usize = 8;
+/// How many lines share a count: the counts take 3.1 % of the bitmap, and a rank reads at most four lines.
+const STRIDE: usize = 4;
 
 /// A bitmap and the counts that make [`rank`](Self::rank) and [`select`](Self::select) quick. While it is there the bitmap
 /// cannot change, so the counts are right.

@@ -12,7 +12,7 @@ use roaring::RoaringTreemap;
 /// A Roaring set: sorted arrays, bitmaps or runs, for each stretch of 65,536 ids what takes least. For ids that lie far apart.
 ///
 /// The set has a range, as [`Bitmap`](crate::Bitmap) has, so that the two can stand for each other. Its bytes are those of
-/// Roaring's portable format for 64 bits, which CRoaring, Java and Go read as well.
+/// Roaring's portable format for 64 bits, which C, Java and Go read as well.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoaringSet {
     range: Range<u64>,
@@ -26,6 +26,11 @@ impl RoaringSet {
             return Err(ParamsError::NoItems);
         }
         Ok(Self { range, map: RoaringTreemap::new() })
+    }
+
+    /// The set of ids of a range that come in ascending order without repeats.
+    pub(super) fn of_sorted(range: Range<u64>, ids: impl IntoIterator<Item = u64>) -> Self {
+        Self { range, map: RoaringTreemap::from_sorted_iter(ids).expect("ascending ids") }
     }
 
     /// A set of the `roaring` crate, as one of ids from `range`.
@@ -92,10 +97,8 @@ impl RoaringSet {
     }
 
     fn check(&self, id: u64) -> Result<(), OutOfRange> {
-        match self.range.contains(&id) {
-            true => Ok(()),
-            false => Err(OutOfRange { id, start: self.range.start, end: self.range.end }),
-        }
+        let Range { start, end } = self.range;
+        if id >= start && id < end { Ok(()) } else { Err(OutOfRange { id, start, end }) }
     }
 }
 
@@ -141,10 +144,10 @@ impl IntegerSet for RoaringSet {
     fn size_in_bytes(&self) -> usize {
         let bytes = |bitmap: &roaring::RoaringBitmap| {
             let stats = bitmap.statistics();
-            let contents = stats.n_bytes_array_containers
-                + stats.n_bytes_run_containers
-                + stats.n_bytes_bitset_containers;
-            contents as usize + stats.n_containers as usize * CONTAINER
+            let arrays = 2 * u64::from(stats.n_values_array_containers);
+            let bitmaps = 8192 * u64::from(stats.n_bitset_containers);
+            let heads = CONTAINER * u64::from(stats.n_containers);
+            (arrays + bitmaps + stats.n_bytes_run_containers + heads) as usize
         };
         self.map.bitmaps().map(|(_, bitmap)| bytes(bitmap)).sum()
     }
@@ -159,7 +162,7 @@ impl IntegerSet for RoaringSet {
 }
 
 /// What the `roaring` crate keeps of a stretch of 65,536 ids beside its contents.
-const CONTAINER: usize = 40;
+const CONTAINER: u64 = 40;
 
 impl IntegerSetMut for RoaringSet {
     fn insert(&mut self, id: u64) -> Result<bool, OutOfRange> {
@@ -177,7 +180,7 @@ impl IntegerSetMut for RoaringSet {
         ids.iter().try_for_each(|id| self.check(*id))?;
         ids.sort_unstable();
         ids.dedup();
-        self.map |= sorted(ids);
+        self.map |= Self::of_sorted(self.range(), ids).map;
         Ok(())
     }
 
@@ -186,15 +189,10 @@ impl IntegerSetMut for RoaringSet {
     }
 }
 
-/// The set of ids that come in ascending order without repeats.
-pub(super) fn sorted(ids: impl IntoIterator<Item = u64>) -> RoaringTreemap {
-    RoaringTreemap::from_sorted_iter(ids).expect("ascending ids")
-}
-
 /// The ids of a flat set.
 impl<S: crate::store::Store> From<&super::flat::Bitmap<S>> for RoaringSet {
     fn from(flat: &super::flat::Bitmap<S>) -> Self {
-        Self { range: flat.range(), map: sorted(flat.iter()) }
+        Self::of_sorted(flat.range(), flat.iter())
     }
 }
 

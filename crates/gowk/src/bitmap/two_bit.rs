@@ -169,12 +169,8 @@ impl<S: StoreMut> TwoBitMap<S> {
 impl<S: StoreMut, O: Store> Merge<TwoBitMap<O>> for TwoBitMap<S> {
     /// As if all that the other has seen had been seen here. Both must be of the same range.
     fn union(&mut self, other: &TwoBitMap<O>) -> Result<(), MergeError> {
-        let same = |what, ours, theirs| match ours == theirs {
-            true => Ok(()),
-            false => Err(MergeError::Params { what, ours, theirs }),
-        };
-        same("the start of the range", self.range().start, other.range().start)?;
-        same("the end of the range", self.range().end, other.range().end)?;
+        MergeError::unless_same("the start of the range", self.range().start, other.range().start)?;
+        MergeError::unless_same("the end of the range", self.range().end, other.range().end)?;
         for (ours, &theirs) in words_mut(self.store.lines_mut()).iter_mut().zip(other.words()) {
             let more = more(*ours) | more(theirs) | (once(*ours) & once(theirs));
             let once = (once(*ours) | once(theirs)) & !more;

@@ -31,10 +31,10 @@
 //! # Conservative update
 //!
 //! An estimate needs no counter above it: it is enough to raise those that are below the new estimate [Estan, Varghese 2002].
-//! Counters are then never higher than the plain ones, so both lines above still hold, and on skewed data most errors
-//! vanish: at 2^20 counters and ten million Zipf(1) keys the mean error falls from 5.9 to 0.9. It is the default. The price
-//! is a read before the write, and that the sum of two sketches is not the sketch of both streams: it keeps the bounds,
-//! and is a little higher.
+//! Counters are then never higher than the plain ones, so both lines above still hold, and on skewed data errors
+//! shrink: of ten million Zipf(1) keys in 4 rows of 2^18 counters, where the bound is 103, the mean error falls from 3.0 to 1.2,
+//! at Zipf(1.2) from 0.44 to 0.14. It is the default. The price is a read before the write (24 ns a key instead of 17 in bulk, in
+//! 4 MB), and that the sum of two sketches is not the sketch of both streams: it keeps the bounds, and is a little higher.
 //!
 //! Rows are spread out: a key costs `depth` cache misses, in flight together. Gathering all of a key's counters in one line
 //! would save the others, but then a single heavy key spoils all rows of its line at once; the bound above needs rows that fail

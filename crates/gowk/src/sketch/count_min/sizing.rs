@@ -110,10 +110,11 @@ impl CountMinParams {
 
 /// The rows that miss with at most this chance.
 fn rows(miss: f64) -> Result<u32, ParamsError> {
-    match miss > 0.0 && miss < 1.0 {
-        true => Ok((ceil(-log(miss)) as u32).clamp(1, MOST_ROWS)),
-        false => Err(ParamsError::Fpp { asked: miss }),
+    // Written so that NaN fails.
+    if !(miss > 0.0 && miss < 1.0) {
+        return Err(ParamsError::Fpp { asked: miss });
     }
+    Ok((ceil(-log(miss)) as u32).clamp(1, MOST_ROWS))
 }
 
 #[cfg(test)]

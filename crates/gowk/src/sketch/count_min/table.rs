@@ -169,14 +169,14 @@ impl<S: StoreMut, O: Store> Merge<CountMin<O>> for CountMin<S> {
     /// lower still.
     fn union(&mut self, other: &CountMin<O>) -> Result<(), MergeError> {
         self.hasher.fits(&other.hasher)?;
-        let same = |what, ours, theirs| match ours == theirs {
-            true => Ok(()),
-            false => Err(MergeError::Params { what, ours, theirs }),
-        };
         let (ours, theirs) = (self.params, other.params);
-        same("width", ours.width(), theirs.width())?;
-        same("depth", ours.depth().into(), theirs.depth().into())?;
-        same("conservative update", ours.is_conservative().into(), theirs.is_conservative().into())?;
+        MergeError::unless_same("width", ours.width(), theirs.width())?;
+        MergeError::unless_same("depth", ours.depth().into(), theirs.depth().into())?;
+        MergeError::unless_same(
+            "conservative update",
+            ours.is_conservative().into(),
+            theirs.is_conservative().into(),
+        )?;
         self.total = self.total.saturating_add(other.total);
         for (ours, &theirs) in words_mut(self.store.lines_mut()).iter_mut().zip(words(other.lines())) {
             let low = (*ours as u32).saturating_add(theirs as u32);

@@ -128,7 +128,9 @@ proptest! {
         let shape = if plain { shape.plain() } else { shape };
         let bulk = of_keys(shape, &keys);
         let mut single = sketch(shape);
-        keys.iter().for_each(|key| single.add(key));
+        for key in &keys {
+            single.add(key);
+        }
         prop_assert_eq!(&single, &bulk);
         let mut extended = sketch(shape);
         extended.extend(keys.iter().copied());
@@ -156,7 +158,9 @@ proptest! {
         let whole = [a, b, more].concat();
         let plain = of_keys(shape.plain(), &whole);
         let mut counts: HashMap<u8, u64> = HashMap::new();
-        whole.iter().for_each(|key| *counts.entry(*key).or_default() += 1);
+        for key in &whole {
+            *counts.entry(*key).or_default() += 1;
+        }
         for key in 0..=255u8 {
             let estimate = merged.estimate(&key);
             prop_assert!(estimate >= counts.get(&key).copied().unwrap_or(0));

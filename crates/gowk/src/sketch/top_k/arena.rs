@@ -144,7 +144,9 @@ mod tests {
                 prop_assert!(arena.holds(*place, key));
                 prop_assert!(!arena.holds(*place, &[key.as_slice(), &[0]].concat()));
             }
-            places.iter().for_each(|place| arena.clear(*place));
+            for place in places {
+                arena.clear(place);
+            }
             prop_assert_eq!(arena.live(), 0);
             prop_assert!(arena.lines().iter().all(|line| *line == Line::ZERO));
         }

@@ -15,20 +15,20 @@ impl Merge for TopK {
     /// makes no difference to the counts of two; of three or more it may, within the bounds.
     fn union(&mut self, other: &Self) -> Result<(), MergeError> {
         self.hasher.fits(&other.hasher)?;
-        let same = |what, ours, theirs| match ours == theirs {
-            true => Ok(()),
-            false => Err(MergeError::Params { what, ours, theirs }),
-        };
-        same("k", self.params.k(), other.params.k())?;
-        same("slots", self.params.slots(), other.params.slots())?;
-        same("cells", self.params.cells(), other.params.cells())?;
+        MergeError::unless_same("k", self.params.k(), other.params.k())?;
+        MergeError::unless_same("slots", self.params.slots(), other.params.slots())?;
+        MergeError::unless_same("cells", self.params.cells(), other.params.cells())?;
 
         let mut keys = self.kept();
-        keys.iter_mut().for_each(|heavy| add(heavy, other));
+        for heavy in &mut keys {
+            add(heavy, other);
+        }
         let mut others = other.kept();
         // What both keep is already among ours.
         others.retain(|heavy| !self.keeps(&heavy.key));
-        others.iter_mut().for_each(|heavy| add(heavy, self));
+        for heavy in &mut others {
+            add(heavy, self);
+        }
         keys.append(&mut others);
         keys.sort_unstable_by(|a, b| b.count.cmp(&a.count).then_with(|| a.key.cmp(&b.key)));
 

@@ -4,13 +4,13 @@ use crate::error::ParamsError;
 use libm::ceil;
 
 /// Slots for each of the k keys that are asked for, unless the caller says otherwise.
-const SLOTS_PER_KEY: u64 = 8;
+const SLOTS_PER_KEY: u64 = 16;
 
-/// Fewer slots than this save nothing worth having.
-const LEAST_SLOTS: u64 = 64;
+/// Fewer slots than this, 200 KB with all that belongs to them, save nothing worth having.
+const LEAST_SLOTS: u64 = 1024;
 
 /// Cells of the filter to a slot. A multiple of 8, so that the cells fill whole lines.
-const CELLS_PER_SLOT: u64 = 8;
+const CELLS_PER_SLOT: u64 = 16;
 
 /// Slots are numbered with 32 bits, less a few.
 pub(super) const MOST_SLOTS: u64 = 1 << 30;
@@ -20,7 +20,7 @@ pub(super) const MOST_SLOTS: u64 = 1 << 30;
 /// ```
 /// use gowk::TopKParams;
 /// let params = TopKParams::for_k(10)?;
-/// assert_eq!(params.slots(), 80);
+/// assert_eq!(params.slots(), 1024);
 /// let params = TopKParams::for_error(10, 0.001)?;      // counts right to 0.1 % of all that came
 /// assert_eq!(params.slots(), 1000);
 /// # Ok::<(), gowk::ParamsError>(())
@@ -33,7 +33,7 @@ pub struct TopKParams {
 }
 
 impl TopKParams {
-    /// A summary that names `k` keys, with as many slots as measured well on search queries and addresses: eight for each.
+    /// A summary that names `k` keys, with as many slots as measured well at any skew: sixteen for each, 1,024 at least.
     pub fn for_k(k: u64) -> Result<Self, ParamsError> {
         Self::with_slots(k, k.saturating_mul(SLOTS_PER_KEY).max(LEAST_SLOTS))
     }
@@ -55,9 +55,9 @@ impl TopKParams {
 
     /// As [`with_slots`](Self::with_slots), with a filter of `cells` cells, a multiple of eight.
     pub fn with_cells(k: u64, slots: u64, cells: u64) -> Result<Self, ParamsError> {
-        let within = |what, value, least, most| match (least..=most).contains(&value) {
-            true => Ok(()),
-            false => Err(ParamsError::OutOfRange { what, value, least, most }),
+        let within = |what, value, least, most| {
+            let inside = (least..=most).contains(&value);
+            if inside { Ok(()) } else { Err(ParamsError::OutOfRange { what, value, least, most }) }
         };
         within("slots", slots, 1, MOST_SLOTS)?;
         within("k", k, 1, slots)?;

@@ -204,44 +204,46 @@ impl TopK {
     /// What is known of the count of a key.
     pub fn estimate<K: AsRef<[u8]> + ?Sized>(&self, key: &K) -> Estimate {
         let digest = self.hasher.bytes(key.as_ref());
-        match self.find(digest, key.as_ref()) {
-            Some(slot) => {
-                let slot = self.slots()[slot as usize];
-                Estimate { count: slot[COUNT], error: slot[ERROR] }
-            }
-            // It may as well not have come at all.
-            None => {
-                let most = words(self.cells.lines())[self.cell(digest)];
-                Estimate { count: most, error: most }
-            }
+        if let Some(slot) = self.find(digest, key.as_ref()) {
+            let slot = self.slots()[slot as usize];
+            return Estimate { count: slot[COUNT], error: slot[ERROR] };
         }
+        // It may as well not have come at all.
+        let most = words(self.cells.lines())[self.cell(digest)];
+        Estimate { count: most, error: most }
     }
 
     /// The k keys with the highest counts, the highest first; equal ones in the order of their bytes. Fewer, if fewer came.
     pub fn top(&self) -> Vec<Heavy> {
-        let mut kept = self.kept();
-        let k = self.params.k() as usize;
-        let rival = kept.get(k).map_or(0, |next| next.count).max(self.most_of_others());
-        kept.truncate(k);
-        kept.iter_mut().for_each(|heavy| heavy.sure = heavy.at_least() >= rival);
-        kept
+        let mut top = self.ranked();
+        top.truncate(self.params.k() as usize);
+        top
     }
 
     /// All keys that may be among the k that came most often: for a second pass over the data, which then has to count no
     /// others.
     pub fn candidates(&self) -> Candidates {
-        let top = self.top();
-        let sure_of = |heavy: &Heavy| top.iter().any(|sure| sure.sure && sure.key == heavy.key);
-        let mut least: Vec<u64> = self.kept().iter().map(Heavy::at_least).collect();
+        let mut keys = self.ranked();
+        let mut least: Vec<u64> = keys.iter().map(Heavy::at_least).collect();
         least.sort_unstable_by(|a, b| b.cmp(a));
         // The last of the k came so often at least: what surely came less often is out.
         let bar = least.get(self.params.k() as usize - 1).copied().unwrap_or(0);
-        let mut keys: Vec<Heavy> = self.kept().into_iter().filter(|heavy| heavy.count >= bar).collect();
-        keys.iter_mut().for_each(|heavy| heavy.sure = sure_of(heavy));
+        keys.retain(|heavy| heavy.count >= bar);
         Candidates { keys, complete: self.most_of_others() <= bar }
     }
 
-    /// All kept keys, the highest count first.
+    /// All kept keys, the highest count first, the sure ones of the first k marked.
+    fn ranked(&self) -> Vec<Heavy> {
+        let mut kept = self.kept();
+        let k = self.params.k() as usize;
+        let rival = kept.get(k).map_or(0, |next| next.count).max(self.most_of_others());
+        for heavy in kept.iter_mut().take(k) {
+            heavy.sure = heavy.at_least() >= rival;
+        }
+        kept
+    }
+
+    /// All kept keys, the highest count first; equal ones in the order of their bytes.
     pub(super) fn kept(&self) -> Vec<Heavy> {
         let heavy = |slot: &Slot| Heavy {
             key: self.arena.key(Place(slot[PLACE])),
@@ -286,7 +288,7 @@ impl TopK {
     /// The filter's cell of a key. By the second word of the digest, so that it is not tied to the place in the index.
     #[inline(always)]
     pub(super) fn cell(&self, digest: Digest) -> usize {
-        (u128::from(digest.h2) * u128::from(self.params.cells()) >> 64) as usize
+        ((u128::from(digest.h2) * u128::from(self.params.cells())) >> 64) as usize
     }
 
     /// Keeps a key in a free slot.
@@ -343,7 +345,9 @@ impl TopK {
     /// Forgets all.
     pub fn clear(&mut self) {
         let places: Vec<Place> = self.slots()[..self.used].iter().map(|slot| Place(slot[PLACE])).collect();
-        places.into_iter().for_each(|place| self.arena.clear(place));
+        for place in places {
+            self.arena.clear(place);
+        }
         self.arena.reset();
         self.index.clear();
         self.queue = None;

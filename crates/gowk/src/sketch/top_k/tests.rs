@@ -125,7 +125,9 @@ proptest! {
     fn one_by_one_and_in_bulk_are_the_same(params in params(), keys in keys()) {
         let (mut bulk, mut single, mut extended) = (summary(params), summary(params), summary(params));
         bulk.add_many(&keys);
-        keys.iter().for_each(|key| single.add(key));
+        for key in &keys {
+            single.add(key);
+        }
         extended.extend(&keys);
         prop_assert_eq!(&bulk, &single);
         prop_assert_eq!(&bulk, &extended);
@@ -163,7 +165,9 @@ fn recall(skew: f64, params: TopKParams) -> f64 {
     let zipf = Zipf::new(100_000, skew);
     let stream: Vec<u64> = zipf.stream(4, 500_000).collect();
     let mut summary = summary(params);
-    stream.iter().for_each(|key| summary.add(&key.to_le_bytes()));
+    for key in &stream {
+        summary.add(&key.to_le_bytes());
+    }
     let counts = zipf.counts(stream.into_iter());
     let mut sorted = counts.clone();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
