@@ -210,6 +210,9 @@ impl IntegerSet for IdSet {
 
     fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         match self {
+            #[cfg(not(feature = "roaring"))]
+            Self::Flat(set) => set.iter(),
+            #[cfg(feature = "roaring")]
             Self::Flat(set) => Either::Flat(set.iter()),
             #[cfg(feature = "roaring")]
             Self::Roaring(set) => Either::Roaring(set.iter()),
@@ -250,12 +253,13 @@ impl IntegerSetMut for IdSet {
 }
 
 /// The ids of whichever it is.
+#[cfg(feature = "roaring")]
 enum Either<F, R> {
     Flat(F),
-    #[cfg_attr(not(feature = "roaring"), expect(dead_code, reason = "there is but one form then"))]
     Roaring(R),
 }
 
+#[cfg(feature = "roaring")]
 impl<F: Iterator<Item = u64>, R: Iterator<Item = u64>> Iterator for Either<F, R> {
     type Item = u64;
 
