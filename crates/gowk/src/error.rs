@@ -140,6 +140,15 @@ pub enum MergeError {
         /// The family of the other.
         theirs: &'static str,
     },
+    /// The other holds an id that this one has no place for.
+    OutOfRange(OutOfRange),
+}
+
+impl MergeError {
+    /// An error if a parameter differs.
+    pub(crate) fn unless_same(what: &'static str, ours: u64, theirs: u64) -> Result<(), Self> {
+        if ours == theirs { Ok(()) } else { Err(Self::Params { what, ours, theirs }) }
+    }
 }
 
 impl fmt::Display for MergeError {
@@ -159,6 +168,10 @@ impl fmt::Display for MergeError {
                 "neither of {ours} and {theirs} blocks is a multiple of the other, so the larger filter cannot be folded to the smaller; build both for the same number of items"
             ),
             Self::Family { ours, theirs } => write!(f, "a {theirs} filter cannot be merged into a {ours} filter"),
+            Self::OutOfRange(OutOfRange { id, start, end }) => write!(
+                f,
+                "the other set holds {id}, which is not among the ids {start}..{end} of this one; make this one for a range that covers both"
+            ),
         }
     }
 }
@@ -185,3 +198,23 @@ impl fmt::Display for Full {
 }
 
 impl core::error::Error for Full {}
+
+/// An id that the set was not made for; the set is as it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// The id.
+    pub id: u64,
+    /// The first id that the set has a place for.
+    pub start: u64,
+    /// The first id after the last one.
+    pub end: u64,
+}
+
+impl fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, start, end } = self;
+        write!(f, "{id} is not among the ids {start}..{end} that the set was made for; make it for a wider range")
+    }
+}
+
+impl core::error::Error for OutOfRange {}

@@ -4,6 +4,7 @@
 
 extern crate alloc;
 
+pub mod bitmap;
 pub mod bloom;
 mod builder;
 mod bulk;
@@ -14,20 +15,28 @@ pub mod hash;
 mod params;
 #[allow(unsafe_code, reason = "intrinsics; one of the two doors")]
 mod simd;
+pub mod sketch;
 mod stats;
 #[allow(unsafe_code, reason = "maps, huge pages and casts between views of memory; the other door")]
 pub mod store;
 #[cfg(test)]
 mod testing;
 
+#[cfg(feature = "roaring")]
+pub use bitmap::RoaringSet;
+pub use bitmap::{Bitmap, IdSet, IntegerSet, IntegerSetMut, Seen, TwoBitMap};
 pub use bloom::blocked::{AtomicBlockedBloom, BlockedBloom, BlockedParams, FoldingBuilder};
 pub use bloom::classic::{Bloom, BloomParams, Scheme};
 pub use bloom::scalable::{ScalableBloom, ScalableParams};
 pub use bloom::split_block::{SplitBlockBloom, SplitBlockParams};
 pub use builder::{Build, Builder, DEFAULT_FPP};
-pub use error::{Full, MergeError, ParamsError};
+pub use error::{Full, MergeError, OutOfRange, ParamsError};
 pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
 pub use format::{AnyFilter, OpenError, Persist};
 pub use hash::{Digest, HashId, Hasher, Key, KeyHash, Seed};
 pub use params::{LEAST_FPP, Promise};
+pub use sketch::{
+    count_min::{CountMin, CountMinParams},
+    top_k::{Heavy, TopK, TopKParams},
+};
 pub use stats::{Family, Stats};

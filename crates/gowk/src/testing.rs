@@ -26,3 +26,16 @@ pub(crate) fn members(n: u64) -> impl Iterator<Item = u64> + Clone {
 pub(crate) fn strangers(n: u64) -> impl Iterator<Item = u64> + Clone {
     (0..n).map(|i| key(2 * i + 1))
 }
+
+/// The bytes with a field changed and the checksums of head and body put right again, as an adversary would.
+pub(crate) fn forged(bytes: &[u8], offset: usize, field: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes[offset..offset + field.len()].copy_from_slice(field);
+    let params = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let body = (128 + params).next_multiple_of(64);
+    let sum = xxhash_rust::xxh3::xxh3_64(&bytes[body..]);
+    bytes[104..112].copy_from_slice(&sum.to_le_bytes());
+    let sum = xxhash_rust::xxh3::xxh3_64(&[&bytes[..120], &bytes[128..128 + params]].concat());
+    bytes[120..128].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}

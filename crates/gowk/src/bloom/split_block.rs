@@ -414,10 +414,11 @@ struct Answering<'a, M> {
 }
 
 impl<M: Machine> Stages for Answering<'_, M> {
+    type Item = Digest;
     type Place = (usize, u32);
 
     #[inline(always)]
-    fn fetch(&self, digest: Digest) -> (usize, u32) {
+    fn fetch(&mut self, digest: Digest) -> (usize, u32) {
         fetch(self.blocks, self.count, digest)
     }
 
@@ -454,10 +455,11 @@ struct Setting<'a, M> {
 }
 
 impl<M: Machine> Stages for Setting<'_, M> {
+    type Item = Digest;
     type Place = (usize, u32);
 
     #[inline(always)]
-    fn fetch(&self, digest: Digest) -> (usize, u32) {
+    fn fetch(&mut self, digest: Digest) -> (usize, u32) {
         fetch(self.blocks, self.count, digest)
     }
 

@@ -96,6 +96,10 @@ impl<S: Body> Persist for AnyFilter<S> {
                 SplitBlockBloom::from_parts(head, params, body).map(Self::SplitBlockBloom)
             }
             Family::ScalableBloom => ScalableBloom::from_parts(head, params, body).map(Self::ScalableBloom),
+            // Exact sets and counts answer other questions than "is it in the set?" of any key.
+            other @ (Family::Bitmap | Family::TwoBitMap | Family::CountMin | Family::TopK) => {
+                Err(OpenError::Family { wanted: "membership", found: other.name() })
+            }
             other => Err(OpenError::UnknownFamily { tag: other as u16 }),
         }
     }

@@ -157,6 +157,18 @@ impl Hasher {
         key.digest(self)
     }
 
+    /// The digest of a key's bytes.
+    #[inline(always)]
+    pub fn bytes(&self, bytes: &[u8]) -> Digest {
+        KeyHash::bytes(self, bytes)
+    }
+
+    /// The digest of the 8 little-endian bytes of an integer; the same as [`bytes`](Self::bytes) of them, but shorter.
+    #[inline(always)]
+    pub fn word(&self, word: u64) -> Digest {
+        KeyHash::word(self, word)
+    }
+
     /// The default hash, if that is what this hasher does: for code that asks once and then hashes many keys.
     #[inline(always)]
     pub(crate) fn as_rapid(&self) -> Option<&Rapid> {

@@ -162,10 +162,11 @@ impl AtomicBlockedBloom {
 }
 
 impl Stages for &AtomicBlockedBloom {
+    type Item = Digest;
     type Place = (usize, Digest);
 
     #[inline(always)]
-    fn fetch(&self, digest: Digest) -> (usize, Digest) {
+    fn fetch(&mut self, digest: Digest) -> (usize, Digest) {
         let at = self.first_line(digest);
         self.block(at).iter().for_each(prefetch);
         (at, digest)

@@ -403,10 +403,11 @@ struct Answering<'a, M, const L: usize> {
 }
 
 impl<M: Machine, const L: usize> Stages for Answering<'_, M, L> {
+    type Item = Digest;
     type Place = (usize, [u32; L]);
 
     #[inline(always)]
-    fn fetch(&self, digest: Digest) -> Self::Place {
+    fn fetch(&mut self, digest: Digest) -> Self::Place {
         fetch(self.blocks, digest)
     }
 
@@ -443,10 +444,11 @@ struct Setting<'a, M, const L: usize> {
 }
 
 impl<M: Machine, const L: usize> Stages for Setting<'_, M, L> {
+    type Item = Digest;
     type Place = (usize, [u32; L]);
 
     #[inline(always)]
-    fn fetch(&self, digest: Digest) -> Self::Place {
+    fn fetch(&mut self, digest: Digest) -> Self::Place {
         fetch(self.blocks, digest)
     }
 
