@@ -20,6 +20,7 @@ pub mod store;
 #[cfg(test)]
 mod testing;
 
+pub use bloom::counting::{CountingBloom, CountingParams};
 pub use bloom::blocked::{AtomicBlockedBloom, BlockedBloom, BlockedParams, FoldingBuilder};
 pub use builder::{Build, Builder, DEFAULT_FPP};
 pub use error::{Full, MergeError, ParamsError};

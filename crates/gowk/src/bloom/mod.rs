@@ -1,3 +1,4 @@
 //! The Bloom family.
 
 pub mod blocked;
+pub mod counting;
