@@ -19,6 +19,7 @@ mod stats;
 pub mod store;
 #[cfg(test)]
 mod testing;
+pub mod window;
 
 pub use bloom::counting::{CountingBloom, CountingParams};
 pub use bloom::blocked::{AtomicBlockedBloom, BlockedBloom, BlockedParams, FoldingBuilder};
@@ -29,3 +30,4 @@ pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
 pub use hash::{Digest, HashId, Hasher, Key, Seed};
 pub use params::{LEAST_FPP, Promise};
 pub use stats::{Family, Stats};
+pub use window::{Window, WindowParams};

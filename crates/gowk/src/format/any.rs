@@ -7,6 +7,7 @@ use crate::{
     hash::{Digest, Hasher},
     stats::{Family, Stats},
     store::{Heap, Line, Store},
+    window::Window,
 };
 use alloc::vec::Vec;
 
@@ -28,6 +29,8 @@ pub enum AnyFilter<S = Heap> {
     BlockedBloom(BlockedBloom<S>),
     /// Counters instead of bits.
     CountingBloom(CountingBloom<S>),
+    /// Generations that forget.
+    Window(Window<S>),
 }
 
 /// Does the same with whatever filter it is.
@@ -36,6 +39,7 @@ macro_rules! each {
         match $any {
             AnyFilter::BlockedBloom($filter) => $call,
             AnyFilter::CountingBloom($filter) => $call,
+            AnyFilter::Window($filter) => $call,
         }
     };
 }
@@ -81,6 +85,7 @@ impl<S: Body> Persist for AnyFilter<S> {
         match head.family {
             Family::BlockedBloom => BlockedBloom::from_parts(head, params, body).map(Self::BlockedBloom),
             Family::CountingBloom => CountingBloom::from_parts(head, params, body).map(Self::CountingBloom),
+            Family::Window => Window::from_parts(head, params, body).map(Self::Window),
             other => Err(OpenError::UnknownFamily { tag: other as u16 }),
         }
     }
