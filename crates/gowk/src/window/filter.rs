@@ -7,7 +7,7 @@ use super::{
 use crate::{
     bloom::blocked::{block_of, by_span, covers, line_fpp, set, windows, words},
     builder::{Build, Builder},
-    bulk::pipeline,
+    bulk::Ring,
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     hash::{Digest, Hasher, Key},
@@ -15,7 +15,7 @@ use crate::{
     stats::{Family, Stats},
     store::{Heap, Line, Store, StoreMut, ones, prefetch_block},
 };
-use core::{cell::RefCell, fmt, time::Duration};
+use core::{fmt, time::Duration};
 
 /// A filter that forgets: over the last so many inserts, or the last so much time.
 ///
@@ -440,16 +440,20 @@ impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
         let mut answers = self.answers.iter_mut();
         by_span!(params.span(), L => {
             let (parts, _) = store.lines().as_chunks::<L>();
-            let fetch = |digest| {
-                let block = block(parts, params, digest);
-                block.iter().for_each(|lines| prefetch_block(lines));
-                digest
-            };
-            pipeline(digests, fetch, |digest| {
-                if let Some(answer) = answers.next() {
+            let mut ring = Ring::<Digest, BLOCKS_AHEAD>::new();
+            for digest in digests {
+                for lines in block(parts, params, digest) {
+                    prefetch_block(lines);
+                }
+                if let Some(digest) = ring.push(digest)
+                    && let Some(answer) = answers.next()
+                {
                     *answer = covers_any(machine, block(parts, params, digest), words(digest), windows);
                 }
-            });
+            }
+            while let (Some(digest), Some(answer)) = (ring.pop(), answers.next()) {
+                *answer = covers_any(machine, block(parts, params, digest), words(digest), windows);
+            }
         });
     }
 }
@@ -465,26 +469,45 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let Window { params, clock, windows, store, .. } = self.filter;
+        let lines = store.lines_mut();
         let (blocks, generations) = (params.blocks() as usize, params.generations() as usize);
-        let state = RefCell::new((clock, store.lines_mut()));
         by_span!(params.span(), L => {
-            let fetch = |digest| {
-                let (clock, lines) = &*state.borrow();
+            let mut ring = Ring::<Digest, KEYS_AHEAD>::new();
+            for digest in self.digests {
                 let at = block_of(digest, blocks);
                 // Should the block turn before its key is put in, only the fetch was in vain.
                 prefetch_block(&lines[(at * generations + clock.written(at)) * L..][..L]);
-                (at, words::<L>(digest))
-            };
-            pipeline(self.digests, fetch, |(at, words)| {
-                let (clock, lines) = &mut *state.borrow_mut();
-                if clock.tick() {
-                    turn(clock, lines, L);
+                if let Some(digest) = ring.push(digest) {
+                    put::<L>(machine, clock, lines, params, digest, windows);
                 }
-                let (parts, _) = lines.as_chunks_mut::<L>();
-                set(machine, &mut parts[at * generations + clock.written(at)], words, windows);
-            });
+            }
+            while let Some(digest) = ring.pop() {
+                put::<L>(machine, clock, lines, params, digest, windows);
+            }
         });
     }
+}
+
+/// How many blocks are on their way in a bulk lookup, and lines in a bulk insert.
+const BLOCKS_AHEAD: usize = 16;
+const KEYS_AHEAD: usize = 64;
+
+/// Puts a key into the youngest generation of its block.
+#[inline(always)]
+fn put<const L: usize>(
+    machine: impl Machine,
+    clock: &mut Clock,
+    lines: &mut [Line],
+    params: &WindowParams,
+    digest: Digest,
+    windows: &Windows,
+) {
+    if clock.tick() {
+        turn(clock, lines, L);
+    }
+    let at = block_of(digest, params.blocks() as usize);
+    let (parts, _) = lines.as_chunks_mut::<L>();
+    set(machine, &mut parts[at * params.generations() as usize + clock.written(at)], words(digest), windows);
 }
 
 /// The generations of the block of a key.
@@ -507,5 +530,9 @@ fn covers_any<const L: usize>(
     words: [u32; L],
     windows: &Windows,
 ) -> bool {
-    block.iter().fold(false, |any, generation| any | covers(machine, generation, words, windows))
+    let mut any = false;
+    for generation in block {
+        any |= covers(machine, generation, words, windows);
+    }
+    any
 }

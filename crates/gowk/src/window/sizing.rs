@@ -177,10 +177,10 @@ impl WindowParams {
 
 fn checked_generations(generations: u32) -> Result<u32, ParamsError> {
     let (least, most) = (u64::from(*POSSIBLE.start()), u64::from(*POSSIBLE.end()));
-    match POSSIBLE.contains(&generations) {
-        true => Ok(generations),
-        false => Err(ParamsError::OutOfRange { what: "generations", value: generations.into(), least, most }),
+    if POSSIBLE.contains(&generations) {
+        return Ok(generations);
     }
+    Err(ParamsError::OutOfRange { what: "generations", value: generations.into(), least, most })
 }
 
 impl fmt::Display for WindowParams {
@@ -202,8 +202,8 @@ const GAUSS: [(f64, f64); 8] = [
     (0.019_855_071_751_231_9, 0.050_614_268_145_188_1),
     (0.101_666_761_293_186_6, 0.111_190_517_226_687_2),
     (0.237_233_795_041_835_5, 0.156_853_322_938_943_6),
-    (0.408_282_678_752_175_1, 0.181_341_891_689_181_0),
-    (0.591_717_321_247_824_9, 0.181_341_891_689_181_0),
+    (0.408_282_678_752_175_1, 0.181_341_891_689_181),
+    (0.591_717_321_247_825, 0.181_341_891_689_181),
     (0.762_766_204_958_164_5, 0.156_853_322_938_943_6),
     (0.898_333_238_706_813_4, 0.111_190_517_226_687_2),
     (0.980_144_928_248_768_1, 0.050_614_268_145_188_1),

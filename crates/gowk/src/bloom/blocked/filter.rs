@@ -357,13 +357,34 @@ fn fetch<const L: usize>(blocks: &[[Line; L]], digest: Digest) -> (usize, [u32; 
 
 /// Whether a block has all the bits of a key. `&`, not `&&`: all lines of the block are on their way, and a branch
 /// on the first would cost more than it saves.
+///
+/// A loop, not a fold, here and in [`set`]: a closure that the compiler does not put into its caller does not know the
+/// instruction set, and each instruction of it becomes a call, which is ten times slower.
 #[inline(always)]
-pub(crate) fn covers<const L: usize>(machine: impl Machine, block: &[Line; L], words: [u32; L], windows: &Windows) -> bool {
-    block.iter().zip(words).fold(true, |all, (line, word)| all & machine.covers(line, word, windows))
+pub(crate) fn covers<const L: usize>(
+    machine: impl Machine,
+    block: &[Line; L],
+    words: [u32; L],
+    windows: &Windows,
+) -> bool {
+    let mut all = true;
+    for line in 0..L {
+        all &= machine.covers(&block[line], words[line], windows);
+    }
+    all
 }
 
 /// Sets the bits of a key in its block; true if one of them was not set before.
 #[inline(always)]
-pub(crate) fn set<const L: usize>(machine: impl Machine, block: &mut [Line; L], words: [u32; L], windows: &Windows) -> bool {
-    block.iter_mut().zip(words).fold(false, |new, (line, word)| new | machine.set(line, word, windows))
+pub(crate) fn set<const L: usize>(
+    machine: impl Machine,
+    block: &mut [Line; L],
+    words: [u32; L],
+    windows: &Windows,
+) -> bool {
+    let mut new = false;
+    for line in 0..L {
+        new |= machine.set(&mut block[line], words[line], windows);
+    }
+    new
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     bloom::blocked::{block_of, by_span, windows, words},
     builder::{Build, Builder},
-    bulk::pipeline,
+    bulk::Ring,
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge, Remove, Removed},
     hash::{Digest, Hasher, Key},
@@ -15,7 +15,7 @@ use crate::{
     stats::{Family, Stats},
     store::{Heap, Line, Store, StoreMut, prefetch_block},
 };
-use core::{cell::RefCell, fmt};
+use core::fmt;
 
 /// Keys can be put in, taken out and counted up to 15; one cache miss each.
 ///
@@ -216,7 +216,7 @@ impl<S: StoreMut> Insert for CountingBloom<S> {
     }
 
     fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) {
-        self.isa.run(ChangeAll { filter: self, digests, change: |_: Removed| {}, adds: true });
+        self.isa.run(AddAll { filter: self, digests });
     }
 }
 
@@ -241,11 +241,8 @@ impl<S: StoreMut> CountingBloom<S> {
     /// Takes many keys (or [`Digest`]s) out, fetching memory ahead; gives how many of them were surely not there.
     pub fn remove_many<K: Key>(&mut self, keys: &[K]) -> u64 {
         let hasher = self.hasher;
-        let mut absent = 0;
-        let change = |removed| absent += u64::from(removed == Removed::Absent);
         let digests = keys.iter().map(|key| hasher.digest(key));
-        self.isa.run(ChangeAll { filter: self, digests, change, adds: false });
-        absent
+        self.isa.run(TakeAll { filter: self, digests })
     }
 
     /// Forgets all keys, the counters at the top among them.
@@ -379,65 +376,107 @@ impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
 
     #[inline(always)]
     fn run(self, _: impl Machine) {
-        let windows = self.filter.windows;
+        let CountingBloom { params, windows, store, .. } = self.filter;
         let digests = self.digests.take(self.answers.len());
         let mut answers = self.answers.iter_mut();
-        by_span!(self.filter.params.span(), L => {
-            let (blocks, _) = self.filter.store.lines().as_chunks::<L>();
-            pipeline(digests, |digest| fetch(blocks, digest), |(at, words)| {
-                if let Some(answer) = answers.next() {
-                    *answer = covers(&blocks[at], words, windows);
-                }
-            });
-        });
-    }
-}
-
-/// Puts keys in, or takes them out and tells of each.
-struct ChangeAll<'a, S, I, F> {
-    filter: &'a mut CountingBloom<S>,
-    digests: I,
-    change: F,
-    adds: bool,
-}
-
-impl<S: StoreMut, I: Iterator<Item = Digest>, F: FnMut(Removed)> Task for ChangeAll<'_, S, I, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(mut self, _: impl Machine) {
-        let CountingBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
-            let (blocks, _) = store.lines_mut().as_chunks_mut::<L>();
-            let blocks = RefCell::new(blocks);
-            let place = |digest| fetch(&blocks.borrow(), digest);
-            if self.adds {
-                pipeline(self.digests, place, |(at, words)| { add(&mut blocks.borrow_mut()[at], words, windows); });
-            } else {
-                pipeline(self.digests, place, |(at, words)| (self.change)(take(&mut blocks.borrow_mut()[at], words, windows)));
+            let (blocks, _) = store.lines().as_chunks::<L>();
+            let mut ring = Ring::<Digest, AHEAD>::new();
+            for digest in digests {
+                prefetch_block(&blocks[block_of(digest, blocks.len())]);
+                if let Some(digest) = ring.push(digest)
+                    && let Some(answer) = answers.next()
+                {
+                    *answer = covers(&blocks[block_of(digest, blocks.len())], words(digest), windows);
+                }
+            }
+            while let (Some(digest), Some(answer)) = (ring.pop(), answers.next()) {
+                *answer = covers(&blocks[block_of(digest, blocks.len())], words(digest), windows);
             }
         });
     }
 }
 
-/// The place of a key, its lines on their way.
-#[inline(always)]
-fn fetch<const L: usize>(blocks: &[[Line; L]], digest: Digest) -> (usize, [u32; L]) {
-    let at = block_of(digest, blocks.len());
-    prefetch_block(&blocks[at]);
-    (at, words(digest))
+struct AddAll<'a, S, I> {
+    filter: &'a mut CountingBloom<S>,
+    digests: I,
 }
 
-/// Whether all counters of a key are above 0. `&`, not `&&`, as in the blocked filter.
+impl<S: StoreMut, I: Iterator<Item = Digest>> Task for AddAll<'_, S, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: impl Machine) {
+        let CountingBloom { params, windows, store, .. } = self.filter;
+        by_span!(params.span(), L => {
+            let (blocks, _) = store.lines_mut().as_chunks_mut::<L>();
+            let mut ring = Ring::<Digest, AHEAD>::new();
+            for digest in self.digests {
+                prefetch_block(&blocks[block_of(digest, blocks.len())]);
+                if let Some(digest) = ring.push(digest) {
+                    add(&mut blocks[block_of(digest, blocks.len())], words(digest), windows);
+                }
+            }
+            while let Some(digest) = ring.pop() {
+                add(&mut blocks[block_of(digest, blocks.len())], words(digest), windows);
+            }
+        });
+    }
+}
+
+/// Takes keys out, and counts those that were surely not there.
+struct TakeAll<'a, S, I> {
+    filter: &'a mut CountingBloom<S>,
+    digests: I,
+}
+
+impl<S: StoreMut, I: Iterator<Item = Digest>> Task for TakeAll<'_, S, I> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run(self, _: impl Machine) -> u64 {
+        let CountingBloom { params, windows, store, .. } = self.filter;
+        let mut absent = 0;
+        by_span!(params.span(), L => {
+            let (blocks, _) = store.lines_mut().as_chunks_mut::<L>();
+            let mut ring = Ring::<Digest, AHEAD>::new();
+            for digest in self.digests {
+                prefetch_block(&blocks[block_of(digest, blocks.len())]);
+                if let Some(digest) = ring.push(digest) {
+                    let removed = take(&mut blocks[block_of(digest, blocks.len())], words(digest), windows);
+                    absent += u64::from(removed == Removed::Absent);
+                }
+            }
+            while let Some(digest) = ring.pop() {
+                let removed = take(&mut blocks[block_of(digest, blocks.len())], words(digest), windows);
+                absent += u64::from(removed == Removed::Absent);
+            }
+        });
+        absent
+    }
+}
+
+/// How many keys are on their way in a bulk call.
+const AHEAD: usize = 64;
+
+/// Whether all counters of a key are above 0. `&`, not `&&`, and a loop, not a fold, as in the blocked filter.
 #[inline(always)]
 fn covers<const L: usize>(block: &[Line; L], words: [u32; L], windows: &Windows) -> bool {
-    block.iter().zip(words).fold(true, |all, (line, word)| all & Places::new(word, windows).all_count(line))
+    let mut all = true;
+    for line in 0..L {
+        all &= Places::new(words[line], windows).all_count(&block[line]);
+    }
+    all
 }
 
 /// Counts a key once more; true if one of its counters was 0.
 #[inline(always)]
 fn add<const L: usize>(block: &mut [Line; L], words: [u32; L], windows: &Windows) -> bool {
-    block.iter_mut().zip(words).fold(false, |new, (line, word)| new | Places::new(word, windows).add(line))
+    let mut new = false;
+    for line in 0..L {
+        new |= Places::new(words[line], windows).add(&mut block[line]);
+    }
+    new
 }
 
 /// Counts a key once less, if it may be there.
@@ -446,6 +485,8 @@ fn take<const L: usize>(block: &mut [Line; L], words: [u32; L], windows: &Window
     if !covers(block, words, windows) {
         return Removed::Absent;
     }
-    block.iter_mut().zip(words).for_each(|(line, word)| Places::new(word, windows).take(line));
+    for line in 0..L {
+        Places::new(words[line], windows).take(&mut block[line]);
+    }
     Removed::Gone
 }
