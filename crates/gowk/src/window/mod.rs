@@ -27,7 +27,7 @@
 //! one has turned, the first turns again. Each block has its own generations, begun a little later than those of its
 //! neighbour, and what is promised holds for each. Two things come of it. There is never a pause: clearing is one line every
 //! 35 inserts or so (at 1 %), not a gigabyte once an hour. And the rate is the same at all times, where generations that
-//! turn together would start at 7/8 of it and be sized for the end: 4 % fewer bits.
+//! turn together would start at 7/8 of it and be sized for the end: 2 % fewer bits.
 //!
 //! # The rate
 //!

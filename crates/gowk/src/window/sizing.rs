@@ -289,6 +289,18 @@ mod tests {
     }
 
     #[test]
+    fn blocks_that_turn_one_by_one_take_2_percent_less_than_all_at_once() {
+        let (items, fpp) = (1_000_000u64, 0.01);
+        let together = |lanes| {
+            let mut one = Rate::new(Span::Line, lanes);
+            least(1, 1 << 22, |blocks| -expm1(8.0 * log1p(-one.at(items.div_ceil(7), blocks))) <= fpp)
+        };
+        let together = (1..=8).map(together).min().unwrap() as f64;
+        let saved = 1.0 - WindowParams::for_fpp(items, fpp).unwrap().blocks() as f64 / together;
+        assert!((0.015..0.025).contains(&saved), "{saved}");
+    }
+
+    #[test]
     fn gauss_is_the_mean_of_many_steps() {
         let mut rate = WindowRate::new(Span::Pair, 6, 8);
         let (quota, blocks) = (100_000, 3_000);
