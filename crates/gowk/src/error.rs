@@ -133,6 +133,8 @@ pub enum MergeError {
         /// Blocks of the other.
         theirs: u64,
     },
+    /// They are windows over the last inserts, and nobody knows whose came last.
+    Order,
     /// They are of different families.
     Family {
         /// The family of the filter merged into.
@@ -167,6 +169,9 @@ impl fmt::Display for MergeError {
                 f,
                 "neither of {ours} and {theirs} blocks is a multiple of the other, so the larger filter cannot be folded to the smaller; build both for the same number of items"
             ),
+            Self::Order => {
+                f.write_str("windows over the last inserts have no common order of inserts; merge windows over time")
+            }
             Self::Family { ours, theirs } => write!(f, "a {theirs} filter cannot be merged into a {ours} filter"),
             Self::OutOfRange(OutOfRange { id, start, end }) => write!(
                 f,

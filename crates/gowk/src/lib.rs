@@ -21,10 +21,12 @@ mod stats;
 pub mod store;
 #[cfg(test)]
 mod testing;
+pub mod window;
 
 #[cfg(feature = "roaring")]
 pub use bitmap::RoaringSet;
 pub use bitmap::{Bitmap, IdSet, IntegerSet, IntegerSetMut, Seen, TwoBitMap};
+pub use bloom::counting::{CountingBloom, CountingParams};
 pub use bloom::blocked::{AtomicBlockedBloom, BlockedBloom, BlockedParams, FoldingBuilder};
 pub use bloom::classic::{Bloom, BloomParams, Scheme};
 pub use bloom::scalable::{ScalableBloom, ScalableParams};
@@ -40,3 +42,4 @@ pub use sketch::{
     top_k::{Heavy, TopK, TopKParams},
 };
 pub use stats::{Family, Stats};
+pub use window::{Window, WindowParams};

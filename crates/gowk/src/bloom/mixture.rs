@@ -11,7 +11,7 @@ pub(crate) fn mean_over_blocks(items: u64, blocks: u64, mut rate: impl FnMut(u64
     if mean > 16_384.0 {
         return 1.0;
     }
-    if blocks == 1 {
+    if blocks == 1 || items == 0 {
         return rate(items);
     }
     // Outwards from the likeliest number of keys, by the ratio of neighbouring probabilities.

@@ -9,6 +9,7 @@
 
 pub mod blocked;
 pub mod classic;
+pub mod counting;
 mod mixture;
 pub mod scalable;
 pub mod split_block;

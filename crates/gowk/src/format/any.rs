@@ -7,11 +7,15 @@ use super::{
     head::Head,
 };
 use crate::{
-    bloom::{blocked::BlockedBloom, classic::Bloom, scalable::ScalableBloom, split_block::SplitBlockBloom},
+    bloom::{
+        blocked::BlockedBloom, classic::Bloom, counting::CountingBloom, scalable::ScalableBloom,
+        split_block::SplitBlockBloom,
+    },
     filter::Filter,
     hash::{Digest, Hasher},
     stats::{Family, Stats},
     store::{Heap, Line, Store},
+    window::Window,
 };
 use alloc::vec::Vec;
 
@@ -37,6 +41,10 @@ pub enum AnyFilter<S = Heap> {
     SplitBlockBloom(SplitBlockBloom<S>),
     /// A chain.
     ScalableBloom(ScalableBloom<S>),
+    /// Counters instead of bits.
+    CountingBloom(CountingBloom<S>),
+    /// Generations that forget.
+    Window(Window<S>),
 }
 
 /// Does the same with whatever filter it is.
@@ -47,6 +55,8 @@ macro_rules! each {
             AnyFilter::Bloom($filter) => $call,
             AnyFilter::SplitBlockBloom($filter) => $call,
             AnyFilter::ScalableBloom($filter) => $call,
+            AnyFilter::CountingBloom($filter) => $call,
+            AnyFilter::Window($filter) => $call,
         }
     };
 }
@@ -96,6 +106,8 @@ impl<S: Body> Persist for AnyFilter<S> {
                 SplitBlockBloom::from_parts(head, params, body).map(Self::SplitBlockBloom)
             }
             Family::ScalableBloom => ScalableBloom::from_parts(head, params, body).map(Self::ScalableBloom),
+            Family::CountingBloom => CountingBloom::from_parts(head, params, body).map(Self::CountingBloom),
+            Family::Window => Window::from_parts(head, params, body).map(Self::Window),
             // Exact sets and counts answer other questions than "is it in the set?" of any key.
             other @ (Family::Bitmap | Family::TwoBitMap | Family::CountMin | Family::TopK) => {
                 Err(OpenError::Family { wanted: "membership", found: other.name() })

@@ -2,7 +2,7 @@
 
 use super::{
     layout::{block_of, windows, words},
-    sizing::{BlockedParams, Span},
+    sizing::{BlockedParams, Span, by_span},
 };
 use crate::{
     builder::{Build, Builder},
@@ -113,7 +113,7 @@ impl<S: Store> BlockedBloom<S> {
 }
 
 /// The chance that a line covers a key that is not in it: over the eight windows, the product of the fills of its lanes.
-fn line_fpp(line: &Line, windows: &Windows) -> f64 {
+pub(crate) fn line_fpp(line: &Line, windows: &Windows) -> f64 {
     let dword = |i: usize| (line.0[i / 2] >> (32 * (i % 2))) as u32;
     let fill: [f64; 8] = core::array::from_fn(|lane| {
         f64::from(dword(lane).count_ones() + dword(lane + 8).count_ones()) / 64.0
@@ -276,26 +276,6 @@ impl<K: Key, S: StoreMut> Extend<K> for BlockedBloom<S> {
         let hasher = self.hasher;
         self.insert_from(keys.into_iter().map(|key| hasher.digest(&key)));
     }
-}
-
-/// Runs the code with `$lines` as the constant number of lines of a block.
-macro_rules! by_span {
-    ($span:expr, $lines:ident => $call:expr) => {
-        match $span {
-            Span::Line => {
-                const $lines: usize = 1;
-                $call
-            }
-            Span::Pair => {
-                const $lines: usize = 2;
-                $call
-            }
-            Span::Quad => {
-                const $lines: usize = 4;
-                $call
-            }
-        }
-    };
 }
 
 /// [`Covers`] without the questions that [`BlockedBloom::short`] has answered. A lookup that misses the cache is paid by the
@@ -466,10 +446,13 @@ fn fetch<const L: usize>(blocks: &[[Line; L]], digest: Digest) -> (usize, [u32; 
     (at, words(digest))
 }
 
-/// Whether a block has all the bits of a key. `&`, not `&&`: all lines of the block are on their way, and a branch on the
-/// first would cost more than it saves.
+/// Whether a block has all the bits of a key. `&`, not `&&`: all lines of the block are on their way, and a branch
+/// on the first would cost more than it saves.
+///
+/// A loop, not a fold, here and in [`set`]: a closure that the compiler does not put into its caller does not know the
+/// instruction set, and each instruction of it becomes a call, which is ten times slower.
 #[inline(always)]
-fn covers<const L: usize>(
+pub(crate) fn covers<const L: usize>(
     machine: impl Machine,
     block: &[Line; L],
     words: [u32; L],
@@ -484,7 +467,7 @@ fn covers<const L: usize>(
 
 /// Sets the bits of a key in its block; true if one of them was not set before.
 #[inline(always)]
-fn set<const L: usize>(
+pub(crate) fn set<const L: usize>(
     machine: impl Machine,
     block: &mut [Line; L],
     words: [u32; L],

@@ -7,14 +7,14 @@ use crate::{
 
 /// The block of a key among `blocks`.
 #[inline(always)]
-pub(super) fn block_of(digest: Digest, blocks: usize) -> usize {
+pub(crate) fn block_of(digest: Digest, blocks: usize) -> usize {
     ((u128::from(digest.h1) * blocks as u128) >> 64) as usize
 }
 
 /// What chooses the bits in each of the lines of a block: the low half of the digest for the first, which the block has no
 /// part in; for the others the high halves of products, which depend on all of it.
 #[inline(always)]
-pub(super) fn words<const L: usize>(digest: Digest) -> [u32; L] {
+pub(crate) fn words<const L: usize>(digest: Digest) -> [u32; L] {
     let mut product = digest.h2;
     core::array::from_fn(|line| {
         if line == 0 {

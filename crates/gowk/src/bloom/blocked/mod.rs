@@ -59,7 +59,8 @@ mod sizing;
 
 pub use atomic::AtomicBlockedBloom;
 pub use filter::BlockedBloom;
+pub(crate) use filter::{covers, line_fpp, set};
 pub use fold::FoldingBuilder;
-#[cfg(test)]
-pub(crate) use layout::windows;
+pub(crate) use layout::{block_of, windows, words};
 pub use sizing::{BlockedParams, PAIR_BELOW, QUAD_BELOW, Span};
+pub(crate) use sizing::{Rate, best_lanes, by_span};

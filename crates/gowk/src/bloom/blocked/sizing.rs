@@ -52,6 +52,27 @@ impl Span {
     }
 }
 
+/// Runs the code with `$lines` as the constant number of lines of a block.
+macro_rules! by_span {
+    ($span:expr, $lines:ident => $call:expr) => {
+        match $span {
+            $crate::bloom::blocked::Span::Line => {
+                const $lines: usize = 1;
+                $call
+            }
+            $crate::bloom::blocked::Span::Pair => {
+                const $lines: usize = 2;
+                $call
+            }
+            $crate::bloom::blocked::Span::Quad => {
+                const $lines: usize = 4;
+                $call
+            }
+        }
+    };
+}
+pub(crate) use by_span;
+
 /// The size and shape of a blocked Bloom filter.
 ///
 /// ```
@@ -198,7 +219,7 @@ impl fmt::Display for BlockedParams {
 }
 
 /// The number of lanes for which `cost` is least.
-fn best_lanes<C: PartialOrd + Copy>(mut cost: impl FnMut(u32) -> (C, f64)) -> (C, f64, u32) {
+pub(crate) fn best_lanes<C: PartialOrd + Copy>(mut cost: impl FnMut(u32) -> (C, f64)) -> (C, f64, u32) {
     let mut best: Option<(C, f64, u32)> = None;
     for lanes in 1..=8 {
         let (first, second) = cost(lanes);
@@ -210,7 +231,7 @@ fn best_lanes<C: PartialOrd + Copy>(mut cost: impl FnMut(u32) -> (C, f64)) -> (C
 }
 
 /// The rate of one shape as a function of its filling; remembers what it has summed.
-struct Rate {
+pub(crate) struct Rate {
     lines: i32,
     /// (coefficient, g, g^i) of each distinct g(T): F(i) is the sum of coefficient * g^i.
     terms: Vec<(f64, f64, f64)>,
@@ -219,8 +240,13 @@ struct Rate {
 }
 
 impl Rate {
-    fn new(span: Span, lanes: u32) -> Self {
-        Self { lines: span.lines() as i32, terms: terms(lanes), by_keys: Vec::new() }
+    pub(crate) fn new(span: Span, lanes: u32) -> Self {
+        Self::with_slots(span, lanes, 64)
+    }
+
+    /// As [`new`](Self::new), for lanes that have other than 64 places.
+    pub(crate) fn with_slots(span: Span, lanes: u32, slots: u32) -> Self {
+        Self { lines: span.lines() as i32, terms: terms(lanes, slots), by_keys: Vec::new() }
     }
 
     /// The chance that a block with `keys` keys in it covers another.
@@ -240,16 +266,16 @@ impl Rate {
     }
 
     /// The mean of [`block`](Self::block) over the keys that blocks hold.
-    fn at(&mut self, items: u64, blocks: u64) -> f64 {
+    pub(crate) fn at(&mut self, items: u64, blocks: u64) -> f64 {
         mean_over_blocks(items, blocks, |keys| self.block(keys))
     }
 }
 
-/// The terms of F for keys of `lanes` lanes, those of equal g gathered.
-fn terms(lanes: u32) -> Vec<(f64, f64, f64)> {
+/// The terms of F for keys of `lanes` lanes of `slots` places, those of equal g gathered.
+fn terms(lanes: u32, slots: u32) -> Vec<(f64, f64, f64)> {
     let mut missed = [1.0; 9];
     for i in 1..9 {
-        missed[i] = missed[i - 1] * (63.0 / 64.0);
+        missed[i] = missed[i - 1] * (1.0 - 1.0 / f64::from(slots));
     }
     let mut terms: Vec<(f64, f64, f64)> = Vec::new();
     for subset in (0..=u8::MAX).filter(|subset| subset & !pattern(lanes, 0) == 0) {
