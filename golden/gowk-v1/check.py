@@ -144,8 +144,8 @@ def blocked(params, body, h1):
         for j in range(8):
             if used >> j & 1:
                 p = w * SALT[j] & 0xFFFFFFFF
-                at = 16 * (block * lines + line) + j + 8 * (p >> 26 & 1)
-                if not dword(body, at) >> (p >> 27) & 1:
+                at = 16 * (block * lines + line) + j + 8 * (p >> 31)
+                if not dword(body, at) >> (p >> 26 & 31) & 1:
                     return False
     return True
 

@@ -123,6 +123,8 @@ proptest! {
             prop_assert!(one_by_one.may_contain(key));
         }
         bulk.insert_many(&keys);
+        let asked: Vec<u64> = keys.iter().map(|key| key ^ 1).collect();
+        prop_assert_eq!(bulk.may_contain_many(&asked), plain.may_contain_many(&asked));
         prop_assert!(one_by_one.snapshot().unwrap() == plain);
         prop_assert!(bulk.into_plain() == plain);
     }

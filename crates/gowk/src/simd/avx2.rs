@@ -1,8 +1,8 @@
 //! The line operations in AVX2.
 //!
 //! A lookup is eleven instructions. The eight lanes are the eight dwords of a register, multiplied by the salts all at
-//! once; the top five bits of a product say where in the dword the key's bit is, the sixth whether in the first or the
-//! second half of the line. Instead of building a mask and comparing, the *line* is shifted: each lane's bit is brought
+//! once; the top bit of a product says whether the key's bit is in the first or the second half of the line, which is where
+//! a blend looks for it, and the next five where in the dword. Instead of building a mask and comparing, the *line* is shifted: each lane's bit is brought
 //! down to bit 0 and one `vptest` compares all lanes with the window. Building two masks of 64-bit lanes, as one would
 //! first write it, takes nineteen; out of the cache, where the reorder buffer holds only so many instructions, that is the
 //! difference between four lookups in flight and six.
@@ -58,7 +58,39 @@ unsafe fn window(word: u32, windows: &Windows) -> __m256i {
     unsafe { _mm256_load_si256(windows.0.as_ptr().cast::<u8>().add((word & 0xe0) as usize).cast()) }
 }
 
+/// Where in its dword each lane has the key's bit.
+#[inline(always)]
+unsafe fn places(products: __m256i) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe { _mm256_and_si256(_mm256_srli_epi32::<26>(products), _mm256_set1_epi32(31)) }
+}
+
+/// The key's bits in the two halves of its line.
+#[inline(always)]
+unsafe fn masks(word: u32, windows: &Windows) -> (__m256i, __m256i) {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let product = products(word, &SALTS);
+        let bit = _mm256_sllv_epi32(window(word, windows), places(product));
+        let in_second = _mm256_srai_epi32::<31>(product);
+        (_mm256_andnot_si256(in_second, bit), _mm256_and_si256(in_second, bit))
+    }
+}
+
 impl Machine for Avx2 {
+    #[inline(always)]
+    fn mask(self, word: u32, windows: &Windows) -> Line {
+        let mut line = Line::ZERO;
+        // SAFETY: `self` proves AVX2; a `Line` is 64 bytes on a 64-byte boundary.
+        unsafe {
+            let (first, second) = masks(word, windows);
+            let to = line.0.as_mut_ptr().cast::<__m256i>();
+            _mm256_store_si256(to, first);
+            _mm256_store_si256(to.add(1), second);
+        }
+        line
+    }
+
     #[inline(always)]
     fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool {
         // SAFETY: `self` proves AVX2; a `Line` is 64 bytes on a 64-byte boundary.
@@ -66,9 +98,8 @@ impl Machine for Avx2 {
             let product = products(word, &SALTS);
             let halves = line.0.as_ptr().cast::<f32>();
             let (first, second) = (_mm256_load_ps(halves), _mm256_load_ps(halves.add(8)));
-            let in_second = _mm256_castsi256_ps(_mm256_slli_epi32::<5>(product));
-            let dwords = _mm256_castps_si256(_mm256_blendv_ps(first, second, in_second));
-            let bits = _mm256_srlv_epi32(dwords, _mm256_srli_epi32::<27>(product));
+            let dwords = _mm256_castps_si256(_mm256_blendv_ps(first, second, _mm256_castsi256_ps(product)));
+            let bits = _mm256_srlv_epi32(dwords, places(product));
             _mm256_testc_si256(bits, window(word, windows)) != 0
         }
     }
@@ -77,10 +108,7 @@ impl Machine for Avx2 {
     fn set(self, line: &mut Line, word: u32, windows: &Windows) -> bool {
         // SAFETY: as in `covers`.
         unsafe {
-            let product = products(word, &SALTS);
-            let bit = _mm256_sllv_epi32(window(word, windows), _mm256_srli_epi32::<27>(product));
-            let in_second = _mm256_srai_epi32::<31>(_mm256_slli_epi32::<5>(product));
-            let want = (_mm256_andnot_si256(in_second, bit), _mm256_and_si256(in_second, bit));
+            let want = masks(word, windows);
             let first = line.0.as_mut_ptr().cast::<__m256i>();
             let second = first.add(1);
             let have = (_mm256_load_si256(first), _mm256_load_si256(second));

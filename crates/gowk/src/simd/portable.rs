@@ -14,7 +14,7 @@ pub(crate) struct Portable;
 #[inline(always)]
 fn place(lane: usize, word: u32) -> (usize, u64) {
     let product = word.wrapping_mul(SALTS.0[lane]);
-    let (bit, half) = (product >> 27, (product >> 26) as usize & 1);
+    let (half, bit) = ((product >> 31) as usize, product >> 26 & 31);
     let dword = lane + 8 * half;
     (dword / 2, 1 << (bit + 32 * (dword as u32 % 2)))
 }
@@ -38,6 +38,11 @@ fn split_mask(word: u32, salts: &Lanes) -> [u32; 8] {
 }
 
 impl Machine for Portable {
+    #[inline(always)]
+    fn mask(self, word: u32, windows: &Windows) -> Line {
+        mask(word, windows)
+    }
+
     #[inline(always)]
     fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool {
         let mask = mask(word, windows);

@@ -72,6 +72,16 @@ impl SharedLine {
         Line(core::array::from_fn(|i| self.0[i].load(Ordering::Relaxed)))
     }
 
+    /// Whether all bits of `mask` are set.
+    #[inline(always)]
+    pub(crate) fn covers(&self, mask: &Line) -> bool {
+        let mut missing = 0;
+        for (word, &bits) in self.0.iter().zip(&mask.0) {
+            missing |= bits & !word.load(Ordering::Relaxed);
+        }
+        missing == 0
+    }
+
     /// Sets the bits of `mask`; true if at least one of them was new to this call.
     #[inline(always)]
     pub(crate) fn set(&self, mask: &Line) -> bool {

@@ -11,9 +11,10 @@ use crate::{
     error::ParamsError,
     filter::Inserted,
     hash::{Digest, Hasher, Key},
-    simd::{Windows, portable::mask},
+    simd::{Isa, Machine, Task, Windows},
     store::{Shared, SharedLine, prefetch},
 };
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 /// A [`BlockedBloom`] that threads insert into through a shared reference. Same layout, same bits.
@@ -40,6 +41,7 @@ pub struct AtomicBlockedBloom {
     params: BlockedParams,
     windows: &'static Windows,
     hasher: Hasher,
+    isa: Isa,
     store: Shared,
 }
 
@@ -66,6 +68,7 @@ impl From<BlockedBloom> for AtomicBlockedBloom {
             params: plain.params,
             windows: windows(plain.params.lanes()),
             hasher: plain.hasher,
+            isa: plain.isa,
             store: Shared::from(plain.store),
         }
     }
@@ -96,7 +99,7 @@ impl AtomicBlockedBloom {
     /// Puts the key of this digest into the set.
     #[inline]
     pub fn insert_digest(&self, digest: Digest) -> Inserted {
-        Inserted::from_new(self.set(self.first_line(digest), digest))
+        self.isa.run(Set(self, digest))
     }
 
     /// Puts many keys into the set, fetching memory ahead.
@@ -106,7 +109,7 @@ impl AtomicBlockedBloom {
 
     /// Puts them all in, fetching memory ahead.
     pub fn insert_from(&self, digests: impl Iterator<Item = Digest>) {
-        staged(digests, self);
+        self.isa.run(SetAll(self, digests));
     }
 
     /// Whether the key may be in the set. `false` is certain.
@@ -118,11 +121,14 @@ impl AtomicBlockedBloom {
     /// Whether the key of this digest may be in the set. `false` is certain.
     #[inline]
     pub fn may_contain_digest(&self, digest: Digest) -> bool {
-        let block = self.block(self.first_line(digest));
-        block.iter().zip(words::<4>(digest)).fold(true, |all, (line, word)| {
-            let (have, want) = (line.load(), mask(word, self.windows));
-            all & (have.0.iter().zip(want.0).fold(0, |missing, (have, want)| missing | (want & !have)) == 0)
-        })
+        self.isa.run(Covers(self, digest))
+    }
+
+    /// Whether each of these keys may be in the set, fetching memory ahead.
+    pub fn may_contain_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
+        let mut answers = vec![false; keys.len()];
+        self.isa.run(Answer(self, keys.iter().map(|key| self.hasher.digest(key)), &mut answers));
+        answers
     }
 
     /// A copy as it is now, while others go on inserting.
@@ -152,29 +158,108 @@ impl AtomicBlockedBloom {
     }
 
     #[inline(always)]
-    fn set(&self, first: usize, digest: Digest) -> bool {
-        let words = words::<4>(digest);
-        self.block(first)
-            .iter()
-            .zip(words)
-            .fold(false, |new, (line, word)| new | line.set(&mask(word, self.windows)))
-    }
-}
-
-impl Stages for &AtomicBlockedBloom {
-    type Item = Digest;
-    type Place = (usize, Digest);
-
-    #[inline(always)]
-    fn fetch(&mut self, digest: Digest) -> (usize, Digest) {
+    fn fetch(&self, digest: Digest) -> (usize, Digest) {
         let at = self.first_line(digest);
         self.block(at).iter().for_each(prefetch);
         (at, digest)
     }
 
     #[inline(always)]
+    fn set(&self, machine: impl Machine, first: usize, digest: Digest) -> bool {
+        let mut new = false;
+        for (line, word) in self.block(first).iter().zip(words::<4>(digest)) {
+            new |= line.set(&machine.mask(word, self.windows));
+        }
+        new
+    }
+
+    #[inline(always)]
+    fn covers(&self, machine: impl Machine, first: usize, digest: Digest) -> bool {
+        let mut all = true;
+        for (line, word) in self.block(first).iter().zip(words::<4>(digest)) {
+            all &= line.covers(&machine.mask(word, self.windows));
+        }
+        all
+    }
+}
+
+struct Set<'a>(&'a AtomicBlockedBloom, Digest);
+
+impl Task for Set<'_> {
+    type Output = Inserted;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Inserted {
+        Inserted::from_new(self.0.set(machine, self.0.first_line(self.1), self.1))
+    }
+}
+
+struct Covers<'a>(&'a AtomicBlockedBloom, Digest);
+
+impl Task for Covers<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> bool {
+        self.0.covers(machine, self.0.first_line(self.1), self.1)
+    }
+}
+
+struct SetAll<'a, I>(&'a AtomicBlockedBloom, I);
+
+impl<I: Iterator<Item = Digest>> Task for SetAll<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) {
+        staged(self.1, Setting(self.0, machine));
+    }
+}
+
+struct Setting<'a, M>(&'a AtomicBlockedBloom, M);
+
+impl<M: Machine> Stages for Setting<'_, M> {
+    type Item = Digest;
+    type Place = (usize, Digest);
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> (usize, Digest) {
+        self.0.fetch(digest)
+    }
+
+    #[inline(always)]
     fn act(&mut self, (at, digest): (usize, Digest)) {
-        self.set(at, digest);
+        self.0.set(self.1, at, digest);
+    }
+}
+
+struct Answer<'a, I>(&'a AtomicBlockedBloom, I, &'a mut [bool]);
+
+impl<I: Iterator<Item = Digest>> Task for Answer<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) {
+        staged(self.1, Answering(self.0, machine, self.2.iter_mut()));
+    }
+}
+
+struct Answering<'a, M>(&'a AtomicBlockedBloom, M, core::slice::IterMut<'a, bool>);
+
+impl<M: Machine> Stages for Answering<'_, M> {
+    type Item = Digest;
+    type Place = (usize, Digest);
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> (usize, Digest) {
+        self.0.fetch(digest)
+    }
+
+    #[inline(always)]
+    fn act(&mut self, (at, digest): (usize, Digest)) {
+        if let Some(answer) = self.2.next() {
+            *answer = self.0.covers(self.1, at, digest);
+        }
     }
 }
 

@@ -14,7 +14,7 @@
 //!  digest.h1  63 ........ 32 31 ......... 0           dword of the line:   0  1  2  3  4  5  6  7 | 8 .. 15
 //!             block: h1*N>>64   word w                lane:                0  1  2  3  4  5  6  7 | 0 ..  7
 //!  lane j:  p = w * SALT[j] mod 2^32
-//!           bit p>>27 of dword j, or of dword j+8 if bit 26 of p is set
+//!           bit (p>>26) & 31 of dword j, or of dword j+8 if p >= 2^31
 //!  lanes:   the pattern of K lanes, rotated by (w>>5) & 7
 //! ```
 //!
