@@ -123,6 +123,8 @@ pub enum MergeError {
         /// The family of the other.
         theirs: &'static str,
     },
+    /// There is no room for the keys of both.
+    Full(Full),
 }
 
 impl fmt::Display for MergeError {
@@ -142,6 +144,7 @@ impl fmt::Display for MergeError {
                 "neither of {ours} and {theirs} blocks is a multiple of the other, so the larger filter cannot be folded to the smaller; build both for the same number of items"
             ),
             Self::Family { ours, theirs } => write!(f, "a {theirs} filter cannot be merged into a {ours} filter"),
+            Self::Full(full) => full.fmt(f),
         }
     }
 }

@@ -7,6 +7,7 @@ extern crate alloc;
 pub mod bloom;
 mod builder;
 mod bulk;
+pub mod cuckoo;
 mod error;
 mod filter;
 pub mod format;
@@ -22,6 +23,7 @@ mod testing;
 
 pub use bloom::blocked::{AtomicBlockedBloom, BlockedBloom, BlockedParams, FoldingBuilder};
 pub use builder::{Build, Builder, DEFAULT_FPP};
+pub use cuckoo::{Cuckoo, CuckooParams};
 pub use error::{Full, MergeError, ParamsError};
 pub use format::{AnyFilter, OpenError, Persist};
 pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
