@@ -9,11 +9,14 @@ use super::{
     layout::{Layout, Spot},
     slots::{Lanes, Word},
 };
-use crate::store::Line;
+use crate::store::{Line, prefetch};
 use alloc::vec::Vec;
 
-/// The most buckets that are looked into, beside those next to them.
-const MOST_BUCKETS: usize = 512;
+/// The most buckets that are looked into.
+const MOST_BUCKETS: usize = 2048;
+
+/// How many buckets are fetched before the first of them is looked into: the neighbours of the two that a key begins with.
+const AT_ONCE: usize = 8;
 
 /// A full bucket that would take a tag if it had room.
 #[derive(Clone, Copy, Debug)]
@@ -50,35 +53,47 @@ pub(super) fn place<const D: usize, const B: usize, W: Word>(
         }
         queue.push(node);
     }
-    let mut next = 0;
-    while let Some(&node) = queue.get(next) {
-        let value: W = lanes.read::<B, W>(lines, node.bucket);
-        for slot in 0..B {
-            let moved: Spot<D> = layout.spot_of_tag(node.bucket, lanes.tag(value, slot));
-            for place in moved.places {
-                let bucket = layout.bucket(place);
-                if is_on_path(queue, next, bucket) {
-                    continue;
-                }
-                let child = Node {
-                    bucket,
-                    tag: layout.tag(place, moved.print) as u32,
-                    parent: next as u16,
-                    slot: slot as u8,
-                };
-                let value: W = lanes.read::<B, W>(lines, bucket);
-                if !lanes.full::<B, W>(value) {
-                    move_along::<B>(lanes, lines, queue, child, lanes.used::<B, W>(value));
-                    return true;
-                }
-                if queue.len() < MOST_BUCKETS {
-                    queue.push(child);
-                }
-            }
+    // Nodes before `opened` have their neighbours in the queue; those before `seen` are known to be full.
+    let (mut opened, mut seen) = (0, queue.len());
+    while opened < seen {
+        while opened < seen && queue.len() < seen + AT_ONCE {
+            open::<D, B, W>(layout, lanes, lines, queue, opened);
+            opened += 1;
         }
-        next += 1;
+        while let Some(&node) = queue.get(seen) {
+            let value: W = lanes.read::<B, W>(lines, node.bucket);
+            if !lanes.full::<B, W>(value) {
+                move_along::<B>(lanes, lines, queue, node, lanes.used::<B, W>(value));
+                return true;
+            }
+            seen += 1;
+        }
     }
     false
+}
+
+/// Queues the buckets that the tags of a node could move to, their lines on their way.
+#[inline(always)]
+fn open<const D: usize, const B: usize, W: Word>(
+    layout: &Layout,
+    lanes: &Lanes,
+    lines: &[Line],
+    queue: &mut Vec<Node>,
+    parent: usize,
+) {
+    let from = queue[parent].bucket;
+    let value: W = lanes.read::<B, W>(lines, from);
+    for slot in 0..B {
+        let moved: Spot<D> = layout.spot_of_tag(from, lanes.tag(value, slot));
+        for place in moved.places {
+            let bucket = layout.bucket(place);
+            if queue.len() < MOST_BUCKETS && !is_on_path(queue, parent, bucket) {
+                prefetch(&lines[(lanes.bit::<B>(bucket) / Line::BITS) as usize]);
+                let tag = layout.tag(place, moved.print) as u32;
+                queue.push(Node { bucket, tag, parent: parent as u16, slot: slot as u8 });
+            }
+        }
+    }
 }
 
 /// Whether the chain up to a node goes through a bucket: a bucket must not be in a chain twice, for its second visit would see

@@ -41,23 +41,23 @@
 //! # An insert succeeds or changes nothing
 //!
 //! A key goes into the emptier of its buckets. If both are full, the shortest chain of moves that ends in an empty slot is
-//! searched, breadth first, in at most 512 buckets; only when one is found is anything written. So there is no victim to
+//! searched, breadth first, in at most 2048 buckets; only when one is found is anything written. So there is no victim to
 //! lose, [`len`](Cuckoo::len) is always right, and [`Full`](crate::Full) leaves the filter as it was. How far different shapes get before the first
 //! refusal, at 2^20 slots of 16 bits (asserted by `filter::tests::doc_table_of_loads_is_true`):
 //!
 //! | candidates x slots | first refusal | folklore | in theory, for large tables and long searches |
 //! |---|---|---|---|
 //! | 2 x 4 (default) | 97.3 % | 95 % | 98.0 % |
-//! | 2 x 2 | 87.7 % | 85 % | 89.7 % |
+//! | 2 x 2 | 88.3 % | 85 % | 89.7 % |
 //! | 2 x 1 | 50 %, with 7-bit prints 20 to 35 % | 50 % | 50 % |
-//! | 3 x 1 | 89 % | | 91.8 % |
-//! | 4 x 1 | 96 % | | 97.7 % |
-//! | 4 x 2 | 99.4 % | 99 % | 99.9 % |
+//! | 3 x 1 | 90 % | | 91.8 % |
+//! | 4 x 1 | 96.3 % | | 97.7 % |
+//! | 4 x 2 | 99.3 % | 99 % | 99.9 % |
 //!
-//! So folklore is a little low for 2 x 4 and 2 x 2: it comes from random walks that give up early; a search of 1024 buckets reaches
+//! So folklore is a little low for 2 x 4 and 2 x 2: it comes from random walks that give up early; a search twice as long reaches
 //! 97.6 %. It is right for 2 x 1 only where prints are long: with 7 bits a bucket has 127 partners, three keys that share the same two single
-//! slots soon turn up, and the first refusal comes at a quarter. Buckets of four do not mind. 4 x 2 fills best, at twice the
-//! cache misses of 2 x 4; per bit it gains 1 to 2 %. Filters are made for [`Shape::load`] of their slots, a
+//! slots soon turn up, and the first refusal comes at a quarter. Buckets of four do not mind. 4 x 2 fills best and compares no more
+//! slots than 2 x 4, so it takes 2 % less space; but it costs twice the cache misses. Filters are made for [`Shape::load`] of their slots, a
 //! little below the refusal: the default for 96 %, less 2.5 for the root of the slots, where an insert still costs little more than
 //! the two misses.
 //!

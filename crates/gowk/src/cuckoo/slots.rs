@@ -4,7 +4,9 @@
 //! a bucket is a number, the fuller of two buckets is the greater number, and one load reads all of it: of 8 bytes up to
 //! a width of 16 bits, of 16 bytes above.
 
-use crate::store::{Line, words_mut};
+use crate::store::Line;
+#[cfg(target_endian = "little")]
+use crate::store::bytes_mut;
 
 /// A bucket as a number.
 pub(super) trait Word: Copy {
@@ -147,13 +149,24 @@ impl Lanes {
     #[inline(always)]
     pub(super) fn write<const B: usize>(&self, lines: &mut [Line], bucket: u64, slot: usize, tag: u64) {
         let bit = self.bit::<B>(bucket) + slot as u64 * u64::from(self.width);
-        let (at, shift) = ((bit / 64) as usize, (bit % 64) as u32);
         let mask = (1u64 << self.width) - 1;
-        let words = words_mut(lines);
-        words[at] = words[at] & !(mask << shift) | tag << shift;
-        if shift + self.width > 64 {
-            let done = 64 - shift;
-            words[at + 1] = words[at + 1] & !(mask >> done) | tag >> done;
+        // Eight bytes from the byte where it begins: 32 bits fit behind any seven. Two words would take a branch on where the
+        // slot is, which is known only when memory has answered.
+        #[cfg(target_endian = "little")]
+        {
+            let (at, shift) = ((bit / 8) as usize, bit % 8);
+            let bytes = bytes_mut(lines)[at..].first_chunk_mut::<8>().expect("inside the table");
+            *bytes = (u64::from_le_bytes(*bytes) & !(mask << shift) | tag << shift).to_le_bytes();
+        }
+        #[cfg(not(target_endian = "little"))]
+        {
+            let (at, shift) = ((bit / 64) as usize, (bit % 64) as u32);
+            let words = crate::store::words_mut(lines);
+            words[at] = words[at] & !(mask << shift) | tag << shift;
+            if shift + self.width > 64 {
+                let done = 64 - shift;
+                words[at + 1] = words[at + 1] & !(mask >> done) | tag >> done;
+            }
         }
     }
 
@@ -199,6 +212,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
         fn packed_buckets_behave_like_arrays(writes in prop::collection::vec((0u64..50, 0usize..4, any::<u64>()), 1..300)) {
             for width in 4..=32 {
