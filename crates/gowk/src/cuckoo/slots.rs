@@ -28,9 +28,8 @@ macro_rules! word {
                 #[cfg(target_endian = "little")]
                 {
                     let at = (bit / 8) as usize;
-                    let (bytes, _) = crate::store::bytes(lines)[at..]
-                        .split_first_chunk::<$bytes>()
-                        .expect("inside the table");
+                    let bytes =
+                        crate::store::bytes(lines)[at..at + $bytes].first_chunk().expect("so many bytes");
                     <$type>::from_le_bytes(*bytes) >> (bit % 8)
                 }
                 #[cfg(not(target_endian = "little"))]
@@ -155,7 +154,7 @@ impl Lanes {
         #[cfg(target_endian = "little")]
         {
             let (at, shift) = ((bit / 8) as usize, bit % 8);
-            let bytes = bytes_mut(lines)[at..].first_chunk_mut::<8>().expect("inside the table");
+            let bytes = bytes_mut(lines)[at..at + 8].first_chunk_mut().expect("so many bytes");
             *bytes = (u64::from_le_bytes(*bytes) & !(mask << shift) | tag << shift).to_le_bytes();
         }
         #[cfg(not(target_endian = "little"))]
