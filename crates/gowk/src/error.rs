@@ -144,6 +144,8 @@ pub enum MergeError {
     },
     /// The other holds an id that this one has no place for.
     OutOfRange(OutOfRange),
+    /// There is no room for the keys of both.
+    Full(Full),
 }
 
 impl MergeError {
@@ -177,6 +179,7 @@ impl fmt::Display for MergeError {
                 f,
                 "the other set holds {id}, which is not among the ids {start}..{end} of this one; make this one for a range that covers both"
             ),
+            Self::Full(full) => full.fmt(f),
         }
     }
 }

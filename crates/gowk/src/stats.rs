@@ -124,6 +124,14 @@ impl fmt::Display for Stats {
             self.items,
             100.0 * self.fpp_now,
             100.0 * self.fpp
-        )
+        )?;
+        match self.family {
+            Family::Cuckoo => write!(
+                f,
+                "; removing a key that was never inserted takes another's away in {:.3} % of cases",
+                100.0 * self.fpp_now
+            ),
+            _ => Ok(()),
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::{
         blocked::BlockedBloom, classic::Bloom, counting::CountingBloom, scalable::ScalableBloom,
         split_block::SplitBlockBloom,
     },
+    cuckoo::Cuckoo,
     filter::Filter,
     hash::{Digest, Hasher},
     stats::{Family, Stats},
@@ -45,6 +46,8 @@ pub enum AnyFilter<S = Heap> {
     CountingBloom(CountingBloom<S>),
     /// Generations that forget.
     Window(Window<S>),
+    /// Fingerprints, which can be removed.
+    Cuckoo(Cuckoo<S>),
 }
 
 /// Does the same with whatever filter it is.
@@ -57,6 +60,7 @@ macro_rules! each {
             AnyFilter::ScalableBloom($filter) => $call,
             AnyFilter::CountingBloom($filter) => $call,
             AnyFilter::Window($filter) => $call,
+            AnyFilter::Cuckoo($filter) => $call,
         }
     };
 }
@@ -108,6 +112,7 @@ impl<S: Body> Persist for AnyFilter<S> {
             Family::ScalableBloom => ScalableBloom::from_parts(head, params, body).map(Self::ScalableBloom),
             Family::CountingBloom => CountingBloom::from_parts(head, params, body).map(Self::CountingBloom),
             Family::Window => Window::from_parts(head, params, body).map(Self::Window),
+            Family::Cuckoo => Cuckoo::from_parts(head, params, body).map(Self::Cuckoo),
             // Exact sets and counts answer other questions than "is it in the set?" of any key.
             other @ (Family::Bitmap | Family::TwoBitMap | Family::CountMin | Family::TopK) => {
                 Err(OpenError::Family { wanted: "membership", found: other.name() })

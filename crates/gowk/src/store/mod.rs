@@ -208,13 +208,14 @@ pub(crate) fn split_blocks_mut(lines: &mut [Line]) -> &mut [[u32; 8]] {
 
 /// The lines as the bytes of a file. Only where the machine's own order is the file's.
 #[cfg(target_endian = "little")]
+#[inline(always)]
 pub(crate) fn bytes(lines: &[Line]) -> &[u8] {
     // SAFETY: a `Line` is 64 initialised bytes without padding.
     unsafe { core::slice::from_raw_parts(lines.as_ptr().cast(), size_of_val(lines)) }
 }
 
-/// The lines as bytes in the machine's own order, to read a file into.
-#[cfg(feature = "std")]
+/// The lines as bytes in the machine's own order, to read a file into, or to write across words.
+#[inline(always)]
 pub(crate) fn bytes_mut(lines: &mut [Line]) -> &mut [u8] {
     // SAFETY: a `Line` is 64 bytes without padding, and any bytes are a `Line`.
     unsafe { core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), size_of_val(lines)) }
