@@ -153,7 +153,7 @@ pub(crate) fn scale(word: u64, range: u64) -> u64 {
 }
 
 /// The width of the smallest range of ids that `items` of them fill to at most one eighth.
-fn id_bits(items: usize) -> u32 {
+pub(crate) fn id_bits(items: usize) -> u32 {
     (items * 8).next_power_of_two().ilog2().clamp(4, 32)
 }
 

@@ -42,7 +42,7 @@
 //! | 2^30 | 1,000 | 125 | 3.6 | 9.2 | 181 | 20x |
 //!
 //! Down to one id in 25 flat takes no more memory and is faster: there is nothing to choose. Down to one in 100
-//! ([`FLAT_FROM_ONE_IN`]) it takes up to four times the memory for reads 14 to 58 times as fast, and inserts likewise. From there
+//! ([`FLAT_FROM_ONE_IN`]) it takes up to four times the memory for reads 14 to 58 times as fast, and bulk inserts six times. From there
 //! on the memory grows in proportion and the advantage of the reads shrinks, so that is where the rule turns to Roaring. Ranges
 //! up to [`FLAT_UP_TO`] ids are flat in any case. And, or, xor, and-not of flat sets run at the speed of memory (100 million ids:
 //! 1.1 ms); of Roaring sets in proportion to the ids.

@@ -43,7 +43,7 @@ pub trait IntegerSet {
     /// The memory that the set takes, without that of an allocator.
     fn size_in_bytes(&self) -> usize;
 
-    /// How many ids are in the set. A flat set counts its bits: about half a millisecond for 100 million ids.
+    /// How many ids are in the set. A flat set counts its bits: about a millisecond for 100 million ids.
     fn len(&self) -> u64 {
         self.count_in(self.range())
     }
