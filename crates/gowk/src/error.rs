@@ -221,7 +221,10 @@ pub struct OutOfRange {
 impl fmt::Display for OutOfRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { id, start, end } = self;
-        write!(f, "{id} is not among the ids {start}..{end} that the set was made for; make it for a wider range")
+        write!(
+            f,
+            "{id} is not among the ids {start}..{end} that the set was made for; make it for a wider range"
+        )
     }
 }
 

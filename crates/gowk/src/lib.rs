@@ -27,14 +27,14 @@ pub mod window;
 #[cfg(feature = "roaring")]
 pub use bitmap::RoaringSet;
 pub use bitmap::{Bitmap, IdSet, IntegerSet, IntegerSetMut, Seen, TwoBitMap};
-pub use bloom::counting::{CountingBloom, CountingParams};
 pub use bloom::blocked::{AtomicBlockedBloom, BlockedBloom, BlockedParams, FoldingBuilder};
 pub use bloom::classic::{Bloom, BloomParams, Scheme};
+pub use bloom::counting::{CountingBloom, CountingParams};
 pub use bloom::scalable::{ScalableBloom, ScalableParams};
 pub use bloom::split_block::{SplitBlockBloom, SplitBlockParams};
 pub use builder::{Build, Builder, DEFAULT_FPP};
-pub use error::{Full, MergeError, OutOfRange, ParamsError};
 pub use cuckoo::{Cuckoo, CuckooParams};
+pub use error::{Full, MergeError, OutOfRange, ParamsError};
 pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
 pub use format::{AnyFilter, OpenError, Persist};
 pub use hash::{Digest, HashId, Hasher, Key, KeyHash, Seed};

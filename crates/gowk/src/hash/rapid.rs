@@ -54,7 +54,8 @@ impl Rapid {
     /// The way of 17 to 32 bytes, which is that of names and addresses, without the questions for longer keys.
     #[inline(always)]
     fn two_words_and_more(&self, bytes: &[u8]) -> u64 {
-        let word = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 of at least 17 bytes"));
+        let word =
+            |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 of at least 17 bytes"));
         let RapidSecrets { seed, secrets } = &self.secrets;
         let len = bytes.len();
         let (low, high) = widening_mul(word(0) ^ secrets[2], word(8) ^ seed);
@@ -81,7 +82,11 @@ mod tests {
         let text = b"The gowk, the gowk, the titlin follows the gowk all day".repeat(5);
         for len in 0..text.len() {
             let bytes = &text[..len];
-            assert_eq!(rapid.bytes(bytes).h1, rapidhash_v3_inline::<true, false, false>(bytes, &rapid.secrets), "{len} bytes");
+            assert_eq!(
+                rapid.bytes(bytes).h1,
+                rapidhash_v3_inline::<true, false, false>(bytes, &rapid.secrets),
+                "{len} bytes"
+            );
         }
         assert_eq!(rapid.word(77), rapid.bytes(&77u64.to_le_bytes()));
     }

@@ -120,7 +120,12 @@ mod tests {
         #[inline(always)]
         fn run(self, m: impl Machine) -> Self::Output {
             let w = windows(self.2);
-            (m.mask(self.1, w), m.covers(self.0, self.1, w), m.set(self.0, self.1, w), m.covers(self.0, self.1, w))
+            (
+                m.mask(self.1, w),
+                m.covers(self.0, self.1, w),
+                m.set(self.0, self.1, w),
+                m.covers(self.0, self.1, w),
+            )
         }
     }
 

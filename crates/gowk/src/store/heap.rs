@@ -1,12 +1,12 @@
 //! Lines on the heap, on huge pages where that pays.
 
-use super::{Line, Store, StoreMut, addressable, sealed::NeverEmpty};
+use super::{Line, Store, StoreMut, addressable};
 use crate::error::ParamsError;
 #[cfg(feature = "std")]
 use crate::format::OpenError;
 use alloc::vec::Vec;
 
-/// Lines on the heap; at least one.
+/// Lines on the heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heap(pub(super) Vec<Line>);
 
@@ -16,9 +16,9 @@ pub struct Heap(pub(super) Vec<Line>);
 const HUGE_FROM: usize = 4 << 20;
 
 impl Heap {
-    /// This many empty lines, but one at least.
+    /// This many empty lines.
     pub fn zeroed(lines: u64) -> Result<Self, ParamsError> {
-        let len = addressable(lines.max(1))?;
+        let len = addressable(lines)?;
         let mut memory = Self::reserve(len)?;
         memory.resize(len, Line::ZERO);
         Ok(Self(memory))
@@ -41,14 +41,14 @@ impl Heap {
         let (lines, _) = bytes.as_chunks::<{ Line::BYTES }>();
         let mut memory = Self::reserve(lines.len())?;
         memory.extend(lines.iter().map(Line::from_le_bytes));
-        Ok(Self::never_empty(memory))
+        Ok(Self(memory))
     }
 
     /// `len` bytes of a file, straight into lines.
     #[cfg(feature = "std")]
     pub(crate) fn read(input: &mut impl std::io::Read, len: u64) -> Result<Self, OpenError> {
         let mut heap = Self::zeroed(len / Line::BYTES as u64)?;
-        input.read_exact(&mut super::bytes_mut(&mut heap.0)[..len as usize])?;
+        input.read_exact(super::bytes_mut(&mut heap.0))?;
         for word in super::words_mut(&mut heap.0) {
             *word = u64::from_le(*word);
         }
@@ -59,24 +59,15 @@ impl Heap {
     pub fn copy_of(lines: &[Line]) -> Result<Self, ParamsError> {
         let mut memory = Self::reserve(lines.len())?;
         memory.extend_from_slice(lines);
-        Ok(Self::never_empty(memory))
+        Ok(Self(memory))
     }
 
-    fn never_empty(mut memory: Vec<Line>) -> Self {
-        if memory.is_empty() {
-            memory.push(Line::ZERO);
-        }
-        Self(memory)
-    }
-
-    /// Keeps the first `lines` lines, but one at least, and gives the rest back.
+    /// Keeps the first `lines` lines and gives the rest back.
     pub(crate) fn truncate(&mut self, lines: usize) {
-        self.0.truncate(lines.max(1));
+        self.0.truncate(lines);
         self.0.shrink_to_fit();
     }
 }
-
-impl NeverEmpty for Heap {}
 
 impl Store for Heap {
     #[inline(always)]

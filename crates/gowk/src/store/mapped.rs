@@ -1,6 +1,6 @@
 //! Lines in a mapped file.
 
-use super::{Line, Store, sealed::NeverEmpty};
+use super::{Line, Store};
 use alloc::sync::Arc;
 use core::ops::Range;
 use memmap2::Mmap;
@@ -26,7 +26,7 @@ impl Mapped {
 
     /// Some of the lines.
     pub(crate) fn slice(&self, lines: Range<usize>) -> Self {
-        assert!(lines.start < lines.end && lines.end <= self.lines().len(), "some lines of the body");
+        assert!(lines.start <= lines.end && lines.end <= self.lines().len(), "lines of the body");
         let start = self.body.start;
         Self {
             map: self.map.clone(),
@@ -34,16 +34,14 @@ impl Mapped {
         }
     }
 
-    /// The lines in `body`, a range of bytes of the map, or `None` where it is empty, does not lie on lines or leaves the
-    /// file, or where this machine's byte order is not the file's.
+    /// The lines in `body`, a range of bytes of the map, or `None` where it does not lie on lines or leaves the file, or
+    /// where this machine's byte order is not the file's.
     pub(crate) fn new(map: Arc<Mmap>, body: Range<usize>) -> Option<Self> {
-        let whole = body.end <= map.len() && body.start < body.end;
+        let whole = body.end <= map.len() && body.start <= body.end;
         let aligned = body.start.is_multiple_of(Line::BYTES) && body.len().is_multiple_of(Line::BYTES);
         (whole && aligned && cfg!(target_endian = "little")).then_some(Self { map, body })
     }
 }
-
-impl NeverEmpty for Mapped {}
 
 impl Store for Mapped {
     #[inline(always)]

@@ -68,8 +68,8 @@ impl Line {
     }
 }
 
-/// Memory that can be read as lines, of which there is at least one.
-pub trait Store: sealed::NeverEmpty {
+/// Memory that can be read as lines.
+pub trait Store {
     /// All of it.
     fn lines(&self) -> &[Line];
 }
@@ -86,13 +86,6 @@ impl<S: Store + ?Sized> Store for &S {
         (**self).lines()
     }
 }
-
-mod sealed {
-    /// Only the stores of this folder, whose constructors see to it that there is a line: [`super::spread`] builds on it.
-    pub trait NeverEmpty {}
-}
-
-impl<S: Store + ?Sized> sealed::NeverEmpty for &S {}
 
 /// Some words, at least one, that a number names alike often: number x stands for bit x mod 64 of word x W / 2^64.
 pub(crate) struct SpreadBits<W>(W);
@@ -152,22 +145,15 @@ impl<'a> SpreadBits<&'a mut [u64]> {
 
 /// The line that a number names, all lines alike often: line n * lines / 2^64.
 #[inline(always)]
-pub(crate) fn spread(store: &impl Store, n: u64) -> &Line {
-    let lines = store.lines();
-    let at = ((u128::from(n) * lines.len() as u128) >> 64) as usize;
-    debug_assert!(at < lines.len());
-    // SAFETY: n < 2^64, so n * len / 2^64 < len, as long as len is not 0; and a store is never empty.
-    unsafe { lines.get_unchecked(at) }
+pub(crate) fn spread(lines: &[Line], n: u64) -> &Line {
+    &lines[((u128::from(n) * lines.len() as u128) >> 64) as usize]
 }
 
 /// As [`spread`], to write.
 #[inline(always)]
-pub(crate) fn spread_mut(store: &mut impl StoreMut, n: u64) -> &mut Line {
-    let lines = store.lines_mut();
+pub(crate) fn spread_mut(lines: &mut [Line], n: u64) -> &mut Line {
     let at = ((u128::from(n) * lines.len() as u128) >> 64) as usize;
-    debug_assert!(at < lines.len());
-    // SAFETY: as in `spread`.
-    unsafe { lines.get_unchecked_mut(at) }
+    &mut lines[at]
 }
 
 /// How many bits are set in all.

@@ -293,7 +293,7 @@ impl<S: Store, K: Key + ?Sized> Task for CoversShort<'_, S, K> {
         let BlockedBloom { windows, hasher, store, .. } = self.filter;
         let digest = self.key.digest(hasher.rapid());
         let [word] = words(digest);
-        machine.covers(spread(store, digest.h1), word, windows)
+        machine.covers(spread(store.lines(), digest.h1), word, windows)
     }
 }
 
@@ -311,7 +311,7 @@ impl<S: StoreMut, K: Key + ?Sized> Task for SetShort<'_, S, K> {
         let BlockedBloom { windows, hasher, store, .. } = self.filter;
         let digest = self.key.digest(hasher.rapid());
         let [word] = words(digest);
-        Inserted::from_new(machine.set(spread_mut(store, digest.h1), word, windows))
+        Inserted::from_new(machine.set(spread_mut(store.lines_mut(), digest.h1), word, windows))
     }
 }
 
