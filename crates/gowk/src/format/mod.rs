@@ -17,6 +17,8 @@ mod fields;
 #[cfg(feature = "std")]
 mod file;
 mod head;
+#[cfg(feature = "serde")]
+mod serde;
 
 pub use any::AnyFilter;
 pub use error::OpenError;
