@@ -10,6 +10,7 @@ mod bulk;
 mod error;
 mod filter;
 pub mod format;
+pub mod fuse;
 pub mod hash;
 mod params;
 #[allow(unsafe_code, reason = "intrinsics; one of the two doors")]
@@ -23,6 +24,7 @@ mod testing;
 pub use bloom::blocked::{AtomicBlockedBloom, BlockedBloom, BlockedParams, FoldingBuilder};
 pub use builder::{Build, Builder, DEFAULT_FPP};
 pub use error::{Full, MergeError, ParamsError};
+pub use fuse::{BinaryFuse, FuseBuilder, FuseParams};
 pub use format::{AnyFilter, OpenError, Persist};
 pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
 pub use hash::{Digest, HashId, Hasher, Key, Seed};

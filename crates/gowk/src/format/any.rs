@@ -4,6 +4,7 @@ use super::{Body, error::OpenError, fields::{Fields, ParamsWriter}, head::Head, 
 use crate::{
     bloom::blocked::BlockedBloom,
     filter::Filter,
+    fuse::BinaryFuse,
     hash::{Digest, Hasher},
     stats::{Family, Stats},
     store::{Heap, Line, Store},
@@ -26,6 +27,8 @@ use alloc::vec::Vec;
 pub enum AnyFilter<S = Heap> {
     /// One or a few cache lines a key.
     BlockedBloom(BlockedBloom<S>),
+    /// Built once, small.
+    BinaryFuse(BinaryFuse<S>),
 }
 
 /// Does the same with whatever filter it is.
@@ -33,6 +36,7 @@ macro_rules! each {
     ($any:expr, $filter:ident => $call:expr) => {
         match $any {
             AnyFilter::BlockedBloom($filter) => $call,
+            AnyFilter::BinaryFuse($filter) => $call,
         }
     };
 }
@@ -77,6 +81,7 @@ impl<S: Body> Persist for AnyFilter<S> {
     fn from_parts(head: &Head, params: Fields<'_>, body: S) -> Result<Self, OpenError> {
         match head.family {
             Family::BlockedBloom => BlockedBloom::from_parts(head, params, body).map(Self::BlockedBloom),
+            Family::BinaryFuse => BinaryFuse::from_parts(head, params, body).map(Self::BinaryFuse),
             other => Err(OpenError::UnknownFamily { tag: other as u16 }),
         }
     }

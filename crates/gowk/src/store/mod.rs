@@ -120,6 +120,50 @@ pub(crate) fn bytes_mut(lines: &mut [Line]) -> &mut [u8] {
     unsafe { core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), size_of_val(lines)) }
 }
 
+/// The bits from bit number `bit` on, the first of them lowest: 57 or more, or, if `short`, 25 or more of which the rest is 0.
+/// Fewer bytes lie in two lines less often.
+///
+/// # Panics
+/// If there are not eight bytes from the byte of that bit on.
+#[inline(always)]
+pub(crate) fn bits_from(lines: &[Line], bit: usize, short: bool) -> u64 {
+    let at = bit / 8;
+    // No `at + 8`: with the end moved instead, the check is one comparison.
+    assert!(!lines.is_empty() && at <= size_of_val(lines) - 8, "inside the lines");
+    #[cfg(target_endian = "little")]
+    let word = {
+        let place = lines.as_ptr().cast::<u8>();
+        // SAFETY: eight bytes from there on lie inside the lines, which are initialised and have no padding.
+        unsafe {
+            match short {
+                true => u64::from(place.add(at).cast::<u32>().read_unaligned()),
+                false => place.add(at).cast::<u64>().read_unaligned(),
+            }
+        }
+    };
+    #[cfg(not(target_endian = "little"))]
+    let word = {
+        let (words, shift) = (words(lines), 8 * (at % 8));
+        let high = if shift == 0 { 0 } else { words[at / 8 + 1] << (64 - shift) };
+        let word = words[at / 8] >> shift | high;
+        if short { u64::from(word as u32) } else { word }
+    };
+    word >> (bit % 8)
+}
+
+/// Asks for the line of byte number `byte`.
+#[inline(always)]
+pub(crate) fn prefetch_byte(lines: &[Line], byte: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch changes nothing that a program can see, and of an address that is not there nothing comes.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(lines.as_ptr().cast::<i8>().wrapping_add(byte));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = (lines, byte);
+}
+
 /// Tells the processor that this place will be wanted soon.
 #[inline(always)]
 pub(crate) fn prefetch<T>(place: &T) {
