@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::ParamsError,
-    store::{Heap, Shared, SharedLine},
+    store::{Heap, Shared, prefetch},
 };
 use alloc::vec::Vec;
 use core::{
@@ -153,8 +153,6 @@ fn keep(digests: &mut Vec<u64>, parts: &[Range<usize>]) {
 }
 
 /// Brings the digests into the order of their starts, in place, and says where each start begins, and where the last ends.
-///
-/// One pass of American flag sort [McIlroy, Bostic, McIlroy 1993].
 fn order_by_start(digests: &mut [u64], layout: Layout) -> Vec<usize> {
     let starts = layout.starts();
     let mut bounds = alloc::vec![0usize; starts + 1];
@@ -171,24 +169,68 @@ fn order_by_start(digests: &mut [u64], layout: Layout) -> Vec<usize> {
     if sorted {
         return bounds;
     }
+    settle(digests, layout, &bounds);
+    bounds
+}
+
+/// Brings every digest between the bounds of its start.
+///
+/// One pass of American flag sort [`McIlroy`, Bostic 1993]: a digest is lifted out, put where its start has the next place,
+/// and the one that was there goes on. Each step waits for memory, so [`LIFTED`] digests are on their way at once. Each began in
+/// a start of its own, its home, which has a hole at its next place until some digest comes home.
+fn settle(digests: &mut [u64], layout: Layout, bounds: &[usize]) {
+    let starts = bounds.len() - 1;
     let mut heads = bounds[..starts].to_vec();
-    for start in 0..starts {
-        while heads[start] < bounds[start + 1] {
-            let mut h1 = digests[heads[start]];
-            loop {
-                let at = layout.start(h1);
-                let head = heads[at];
-                heads[at] += 1;
-                if at == start {
-                    digests[head] = h1;
-                    break;
+    let mut is_home = alloc::vec![false; starts];
+    let mut homes = 0..starts;
+    let mut lift = |digests: &[u64], heads: &[usize], is_home: &mut [bool]| {
+        let home = homes.find(|&start| heads[start] < bounds[start + 1])?;
+        is_home[home] = true;
+        Some(digests[heads[home]])
+    };
+    let mut lifted = [0; LIFTED];
+    let mut flying = 0;
+    while flying < LIFTED {
+        let Some(h1) = lift(digests, &heads, &mut is_home) else { break };
+        lifted[flying] = h1;
+        flying += 1;
+    }
+    while flying > 0 {
+        let mut i = 0;
+        while i < flying {
+            let start = layout.start(lifted[i]);
+            let head = heads[start];
+            heads[start] = head + 1;
+            if !is_home[start] {
+                core::mem::swap(&mut lifted[i], &mut digests[head]);
+                // Starts are filled from front to back, but more of them at once than the processor follows by itself.
+                if let Some(soon) = digests.get(head + 16) {
+                    prefetch(soon);
                 }
-                core::mem::swap(&mut h1, &mut digests[head]);
+                i += 1;
+                continue;
+            }
+            digests[head] = lifted[i];
+            // The hole moves on, or to another home, or there are no more to be settled.
+            let next = if head + 1 < bounds[start + 1] {
+                Some(digests[head + 1])
+            } else {
+                is_home[start] = false;
+                lift(digests, &heads, &mut is_home)
+            };
+            if let Some(h1) = next {
+                lifted[i] = h1;
+                i += 1;
+            } else {
+                flying -= 1;
+                lifted[i] = lifted[flying];
             }
         }
     }
-    bounds
 }
+
+/// Digests that [`settle`] moves at once.
+const LIFTED: usize = 4;
 
 /// Writes fingerprints, the last peeled key first.
 ///
@@ -208,38 +250,31 @@ impl Writer {
         Ok(Self { layout, width: params.width(), slots: Shared::zeroed(params.lines())?, used })
     }
 
-    #[inline(always)]
-    fn word(&self, index: u64) -> &AtomicU64 {
-        let SharedLine(words) = &self.slots.lines()[(index / 8) as usize];
-        &words[(index % 8) as usize]
-    }
-
     /// The word that a slot begins in, and where.
     #[inline(always)]
-    fn find(&self, slot: u64) -> (u64, u32) {
+    fn find(&self, slot: u64) -> (usize, u32) {
         let bit = slot * u64::from(self.width);
-        (bit / 64, (bit % 64) as u32)
+        ((bit / 64) as usize, (bit % 64) as u32)
     }
 
+    /// The bits from a slot on, at least those of the slot.
     #[inline(always)]
-    fn read(&self, slot: u64) -> u64 {
+    fn read(&self, words: &[AtomicU64], slot: u64) -> u64 {
         let (word, shift) = self.find(slot);
         // The word after is there: the lines have one to spare.
-        let low = self.word(word).load(Relaxed);
-        let high = self.word(word + 1).load(Relaxed);
-        ((u128::from(high) << 64 | u128::from(low)) >> shift) as u64
+        let (low, high) = (words[word].load(Relaxed), words[word + 1].load(Relaxed));
+        low >> shift | high << 1 << (63 - shift)
     }
 
     /// Sets the bits of a slot that has none.
     #[inline(always)]
-    fn set(&self, slot: u64, value: u64) {
+    fn set(&self, words: &[AtomicU64], slot: u64, value: u64) {
         let (word, shift) = self.find(slot);
-        let bits = u128::from(value) << shift;
-        let low = self.word(word);
-        low.store(low.load(Relaxed) | bits as u64, Relaxed);
+        let low = &words[word];
+        low.store(low.load(Relaxed) | value << shift, Relaxed);
         if shift + self.width > 64 {
-            let high = self.word(word + 1);
-            high.store(high.load(Relaxed) | (bits >> 64) as u64, Relaxed);
+            let high = &words[word + 1];
+            high.store(high.load(Relaxed) | value >> (64 - shift), Relaxed);
         }
     }
 
@@ -262,17 +297,19 @@ impl Writer {
 
     #[inline(always)]
     fn write<'a, const K: usize>(&self, order: impl Iterator<Item = &'a u64>) {
-        let mask = layout::mask(self.width);
+        let (mask, words) = (layout::mask(self.width), self.slots.words());
         for &h1 in order {
             let slots = self.layout.slots::<K>(h1);
             // A slot that is not used yet reads as 0, so all may be xored.
-            let value = slots.iter().fold(h1, |value, &slot| value ^ self.read(slot)) & mask;
+            let value = slots.iter().fold(h1, |value, &slot| value ^ self.read(words, slot)) & mask;
             let mut own = slots[K - 1];
             for &slot in slots[..K - 1].iter().rev() {
                 own = if self.is_used(slot) { own } else { slot };
             }
-            self.set(own, value);
-            slots.iter().for_each(|&slot| self.mark(slot));
+            self.set(words, own, value);
+            for slot in slots {
+                self.mark(slot);
+            }
         }
     }
 }
@@ -299,6 +336,24 @@ mod tests {
             }
             digests.sort_unstable();
             prop_assert_eq!(digests, sorted);
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_into_closed_segments() {
+        let params = FuseParams::with_shape(Arity::Three, 11, 4 << 6, 6, 100).unwrap();
+        // A fingerprint of zeros would not be seen.
+        for key in members(200).filter(|key| key & 0x7ff != 0) {
+            let writer = Writer::new(params.layout(multiplier(0)), &params).unwrap();
+            writer.close(2..4);
+            writer.write::<3>([key].iter());
+            let written = |slot: &u64| writer.read(writer.slots.words(), *slot) & 0x7ff != 0;
+            let slots = writer.layout.slots::<3>(key);
+            let open = slots
+                .iter()
+                .position(|slot| !(2..4).contains(&(slot >> 6)))
+                .expect("three slots do not fit into two");
+            assert_eq!(slots.iter().position(written), Some(open));
         }
     }
 

@@ -6,13 +6,12 @@ use super::{
     sizing::{Arity, FuseParams},
 };
 use crate::{
-    bulk::pipeline,
     error::ParamsError,
     filter::Filter,
     hash::{Digest, Hasher},
     simd::{Isa, Machine, Task},
     stats::{Family, Stats},
-    store::{Heap, Line, Store, bits_from, prefetch_byte},
+    store::{Heap, Line, Store, bits_from, byte_at, prefetch_byte},
 };
 use core::fmt;
 
@@ -115,7 +114,9 @@ impl<S: Store> Filter for BinaryFuse<S> {
     fn may_contain_digest(&self, digest: Digest) -> bool {
         // Not a task: the instruction sets gain less here than the call costs, and inlined, what does not change from key to
         // key stays in registers.
-        by_shape!(self.params, N, width => matches(self.lines(), self.layout.slots::<N>(digest.h1), width, digest.h1))
+        by_shape!(self.params, N, width => {
+            matches(self.lines(), spots::<N>(self.layout, width, digest.h1), width, digest.h1)
+        })
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
@@ -170,30 +171,60 @@ impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
     #[inline(always)]
     fn run(self, _: impl Machine) {
         let BinaryFuse { params, layout, store, .. } = self.filter;
-        let lines = store.lines();
-        let digests = self.digests.take(self.answers.len());
-        let mut answers = self.answers.iter_mut();
-        by_shape!(params, N, width => pipeline(
-            digests,
-            |digest| {
-                let slots = layout.slots::<N>(digest.h1);
-                slots.iter().for_each(|&slot| prefetch_byte(lines, slot as usize * width as usize / 8));
-                (slots, digest.h1)
-            },
-            |(slots, h1)| {
-                if let Some(answer) = answers.next() {
-                    *answer = matches(lines, slots, width, h1);
-                }
-            },
-        ));
+        by_shape!(params, N, width => answer::<N>(store.lines(), *layout, width, self.digests, self.answers));
     }
+}
+
+/// Keys that are asked together. As many again are being fetched meanwhile.
+const BATCH: usize = 32;
+
+/// Batches in turns: the slots of one are fetched, then those of the one before are compared. Three places a key are too many
+/// for the registers of a loop that does both at once.
+#[inline(always)]
+fn answer<const K: usize>(
+    lines: &[Line],
+    layout: Layout,
+    width: u32,
+    mut digests: impl Iterator<Item = Digest>,
+    answers: &mut [bool],
+) {
+    let mut batches = [[([0; K], 0); BATCH]; 2];
+    let (mut turn, mut before): (usize, &mut [bool]) = (0, &mut []);
+    let mut rest = answers;
+    loop {
+        let mut fetched = 0;
+        for (asked, digest) in batches[turn].iter_mut().zip(digests.by_ref().take(rest.len().min(BATCH))) {
+            let spots = spots::<K>(layout, width, digest.h1);
+            for spot in spots {
+                prefetch_byte(lines, if width == 8 { spot } else { spot / 8 });
+            }
+            *asked = (spots, digest.h1);
+            fetched += 1;
+        }
+        for (answer, &(spots, h1)) in before.iter_mut().zip(&batches[1 - turn]) {
+            *answer = matches(lines, spots, width, h1);
+        }
+        if fetched == 0 {
+            return;
+        }
+        (before, rest) = rest.split_at_mut(fetched);
+        turn = 1 - turn;
+    }
+}
+
+/// Where the slots of a key begin: which byte if they are bytes, else which bit.
+#[inline(always)]
+fn spots<const K: usize>(layout: Layout, width: u32, h1: u64) -> [usize; K] {
+    let slots = layout.slots::<K>(h1);
+    slots.map(|slot| slot as usize * if width == 8 { 1 } else { width as usize })
 }
 
 /// Whether the slots xor to the key's fingerprint.
 #[inline(always)]
-fn matches<const K: usize>(lines: &[Line], slots: [u64; K], width: u32, h1: u64) -> bool {
-    let rest = slots
-        .iter()
-        .fold(h1, |rest, &slot| rest ^ bits_from(lines, slot as usize * width as usize, width <= 25));
-    rest & mask(width) == 0
+fn matches<const K: usize>(lines: &[Line], spots: [usize; K], width: u32, h1: u64) -> bool {
+    let read = |spot| match width {
+        8 => byte_at(lines, spot).into(),
+        _ => bits_from(lines, spot, width <= 25),
+    };
+    spots.iter().fold(h1, |rest, &spot| rest ^ read(spot)) & mask(width) == 0
 }

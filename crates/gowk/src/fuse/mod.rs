@@ -12,7 +12,7 @@
 //!  digest.h1        63 ................. 0        p = h1 * range >> 64            its segments grow with h1
 //!                   place      fingerprint        r = h1 * multiplier mod 2^64
 //!
-//!  segments of 2^s    |    ...    | p ^ r>>64-s | p+2^s ^ (r<<s)>>64-s | p+2*2^s |   ...   |
+//!  segments of 2^s    |   ...   | p ^ low(r>>36) | p+2^s ^ low(r>>16) | p+2*2^s |   ...   |      low: the low s bits
 //! ```
 //!
 //! Such a chain can be filled to 0.918 keys a slot, where three slots anywhere allow 0.818 [Walzer 2021]: at its ends slots

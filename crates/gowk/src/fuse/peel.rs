@@ -15,76 +15,77 @@
 //!
 //! Nothing is lost if the front gets stuck: every key is still there, once or twice.
 
-use super::layout::{Layout, Place};
+use super::layout::Layout;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
 /// The segments in work. The front is 11 to 13 deep when all goes well; one that needs more will seldom make it.
 pub(super) const WINDOW: usize = 16;
 
-/// What the slots in work know of their keys: how many, and the xor of their digests.
+/// What the slots in work know of their keys: how many, and the xor of their digests. A ring: slot number `i` of the chain is
+/// at `i` modulo its length, a power of two.
 pub(super) struct Slots {
     xors: Vec<u64>,
     counts: Vec<u8>,
-    segment: usize,
-    /// The segments that fit, less one; they are a power of two.
-    ring: usize,
+    log: u32,
 }
 
 impl Slots {
-    fn new(segments: usize, segment: usize) -> Self {
-        let ring = segments.next_power_of_two();
-        Self { xors: vec![0; ring * segment], counts: vec![0; ring * segment], segment, ring: ring - 1 }
+    fn new(segments: usize, log: u32) -> Self {
+        let len = segments.next_power_of_two() << log;
+        Self { xors: vec![0; len], counts: vec![0; len], log }
     }
 
-    /// Where segment number `segment` begins.
+    /// The segments that fit.
+    fn segments(&self) -> usize {
+        self.counts.len() >> self.log
+    }
+
     #[inline(always)]
-    fn base(&self, segment: usize) -> usize {
-        (segment & self.ring) * self.segment
+    fn at(&self, slot: u64) -> usize {
+        slot as usize & (self.counts.len() - 1)
     }
 
-    #[inline(always)]
-    fn at<const K: usize>(&self, place: Place<K>) -> [usize; K] {
-        core::array::from_fn(|j| self.base(place.start + j) + place.offsets[j])
-    }
-
-    fn counts(&self, segment: usize) -> &[u8] {
-        let base = self.base(segment);
-        &self.counts[base..base + self.segment]
+    /// Where a segment is.
+    fn range(&self, segment: usize) -> Range<usize> {
+        let base = self.at((segment as u64) << self.log);
+        base..base + (1 << self.log)
     }
 
     fn is_clear(&self, segment: usize) -> bool {
-        self.counts(segment).iter().fold(0, |any, count| any | count) == 0
+        self.counts[self.range(segment)].iter().fold(0, |any, count| any | count) == 0
     }
 
     /// Adds a key; returns its slots' counts, or-ed.
     #[inline(always)]
-    fn add<const K: usize>(&mut self, h1: u64, place: Place<K>) -> u8 {
+    fn add<const K: usize>(&mut self, h1: u64, slots: [u64; K]) -> u8 {
         let mut any = 0;
-        for at in self.at(place) {
+        for slot in slots {
+            let at = self.at(slot);
             self.xors[at] ^= h1;
-            self.counts[at] = self.counts[at].wrapping_add(1);
-            any |= self.counts[at];
+            let count = self.counts[at].wrapping_add(1);
+            self.counts[at] = count;
+            any |= count;
         }
         any
     }
 
     /// Queues the slots of a segment that one key has alone.
     fn queue_segment(&self, segment: usize, queue: &mut Queue) {
-        let base = self.base(segment);
-        queue.reserve(self.segment);
-        for (i, count) in self.counts(segment).iter().enumerate() {
-            queue.push_if(base + i, *count == 1);
+        let range = self.range(segment);
+        queue.reserve(range.len());
+        for (at, count) in range.clone().zip(&self.counts[range]) {
+            queue.push_if(at, u8::from(*count == 1));
         }
     }
 
-    /// Peels from the queued slots on, as far as the slots up to segment `front` allow; those beyond will get more keys.
+    /// Peels from the queued slots on, as far as the slots below `end` allow; those beyond will get more keys.
     #[inline(always)]
     fn drain<const K: usize>(
         &mut self,
         queue: &mut Queue,
-        front: usize,
-        place: impl Fn(u64) -> Place<K>,
+        end: u64,
+        slots: impl Fn(u64) -> [u64; K],
         mut peeled: impl FnMut(u64),
     ) {
         while let Some(at) = queue.pop() {
@@ -93,13 +94,13 @@ impl Slots {
             }
             let h1 = self.xors[at];
             peeled(h1);
-            let place = place(h1);
             queue.reserve(K);
-            for (j, at) in self.at(place).into_iter().enumerate() {
+            for slot in slots(h1) {
+                let at = self.at(slot);
                 self.xors[at] ^= h1;
                 let left = self.counts[at].wrapping_sub(1);
                 self.counts[at] = left;
-                queue.push_if(at, (left == 1) & (place.start + j <= front));
+                queue.push_if(at, u8::from(left == 1) & u8::from(slot < end));
             }
         }
     }
@@ -128,11 +129,11 @@ impl Queue {
         self.slots.resize(2 * self.slots.len() + more, 0);
     }
 
-    /// Without a branch: every third slot is queued, and nobody could predict which.
+    /// Queues a slot if `wanted` is 1. Without a branch: every third is, and nobody could predict which.
     #[inline(always)]
-    fn push_if(&mut self, slot: usize, wanted: bool) {
+    fn push_if(&mut self, slot: usize, wanted: u8) {
         self.slots[self.len] = slot as u32;
-        self.len += usize::from(wanted);
+        self.len += wanted as usize;
     }
 
     #[inline(always)]
@@ -181,22 +182,24 @@ impl<const MIRRORED: bool> Wave<'_, MIRRORED> {
             peeled: 0,
             cleared: 0,
             arrived: false,
-            slots: Slots::new((starts + K - 1).min(WINDOW), 1 << layout.log),
+            slots: Slots::new((starts + K - 1).min(WINDOW), layout.log),
         };
         let mut queue = Queue::new();
-        let place = |h1: u64| {
-            let place = layout.place::<K>(h1);
-            if MIRRORED { place.mirrored(layout.starts()) } else { place }
+        // As seen from the other end, slots count down.
+        let last = (((layout.starts() + K - 1) << layout.log) - 1) as u64;
+        let slots = |h1: u64| {
+            let slots = layout.slots::<K>(h1);
+            if MIRRORED { slots.map(|slot| last - slot) } else { slots }
         };
         for segment in 0..segments {
-            if segment < starts {
-                if !front.make_room(segment + K) || !self.load(segment, &mut front, place) {
-                    return front;
-                }
+            let fits =
+                segment >= starts || front.make_room(segment + K) && self.load(segment, &mut front, slots);
+            if !fits {
+                return front;
             }
             front.slots.queue_segment(segment, &mut queue);
             let (memory, peeled) = (&mut *self.memory, &mut front.peeled);
-            front.slots.drain(&mut queue, segment, place, |h1| {
+            front.slots.drain(&mut queue, (segment as u64 + 1) << layout.log, slots, |h1| {
                 let at = if MIRRORED { memory.len() - 1 - *peeled } else { *peeled };
                 memory[at] = h1;
                 *peeled += 1;
@@ -211,10 +214,10 @@ impl<const MIRRORED: bool> Wave<'_, MIRRORED> {
         &self,
         segment: usize,
         front: &mut Front,
-        place: impl Fn(u64) -> Place<K>,
+        slots: impl Fn(u64) -> [u64; K],
     ) -> bool {
         let most =
-            self.memory[self.keys(segment)].iter().fold(0, |any, &h1| any | front.slots.add(h1, place(h1)));
+            self.memory[self.keys(segment)].iter().fold(0, |any, &h1| any | front.slots.add(h1, slots(h1)));
         most < 0x80
     }
 
@@ -238,7 +241,7 @@ impl<const MIRRORED: bool> Wave<'_, MIRRORED> {
 impl Front {
     /// Lets go of segments at the back until those up to `end` fit; false if one of them is not done.
     fn make_room(&mut self, end: usize) -> bool {
-        while end - self.cleared > self.slots.ring + 1 {
+        while end - self.cleared > self.slots.segments() {
             if !self.slots.is_clear(self.cleared) {
                 return false;
             }
@@ -267,21 +270,19 @@ pub(super) fn meet<const K: usize>(
     let segments = layout.starts() + K - 1;
     let first = left.cleared;
     let end = segments - right.cleared;
-    let size = 1 << layout.log;
-    let mut slots = Slots::new(end - first, size);
-    let mut take = |from: &Slots, theirs: usize, ours: usize| {
-        let (from_base, base) = (from.base(theirs), slots.base(ours));
-        for i in 0..size {
-            slots.xors[base + i] ^= from.xors[from_base + i];
-            slots.counts[base + i] += from.counts[from_base + i];
-        }
+    let mut slots = Slots::new(end - first, layout.log);
+    let mut take = |slot: usize, from: &Slots, theirs: usize| {
+        let (at, theirs) = (slots.at(slot as u64), from.at(theirs as u64));
+        slots.xors[at] ^= from.xors[theirs];
+        slots.counts[at] += from.counts[theirs];
     };
-    (first..middle + K - 1).for_each(|segment| take(&left.slots, segment, segment));
-    (middle..end).for_each(|segment| take(&right.slots, segments - 1 - segment, segment));
+    (first << layout.log..(middle + K - 1) << layout.log).for_each(|slot| take(slot, &left.slots, slot));
+    let last = (segments << layout.log) - 1;
+    (middle << layout.log..end << layout.log).for_each(|slot| take(slot, &right.slots, last - slot));
 
     let mut queue = Queue::new();
     (first..end).for_each(|segment| slots.queue_segment(segment, &mut queue));
     let mut order = Vec::new();
-    slots.drain(&mut queue, end, |h1| layout.place::<K>(h1), |h1| order.push(h1));
+    slots.drain(&mut queue, u64::MAX, |h1| layout.slots::<K>(h1), |h1| order.push(h1));
     (first..end).all(|segment| slots.is_clear(segment)).then_some(order)
 }

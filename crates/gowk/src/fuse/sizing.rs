@@ -96,9 +96,12 @@ impl FuseParams {
         items: u64,
     ) -> Result<Self, ParamsError> {
         let items = checked_items(items)?;
-        let in_range = |what, value, least, most| match (least..=most).contains(&value) {
-            true => Ok(()),
-            false => Err(ParamsError::OutOfRange { what, value, least, most }),
+        let in_range = |what, value: u64, least, most| {
+            if (least..=most).contains(&value) {
+                Ok(())
+            } else {
+                Err(ParamsError::OutOfRange { what, value, least, most })
+            }
         };
         in_range("the width of a fingerprint", width.into(), 1, MOST_WIDTH.into())?;
         in_range("the size of a segment", log.into(), 1, MOST_LOG.into())?;

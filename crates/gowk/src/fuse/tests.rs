@@ -71,7 +71,7 @@ fn an_empty_set_keeps_the_rate_too() {
     let filter = builder(1).fpp(0.001).build_from(Vec::<u64>::new()).unwrap();
     assert!(filter.is_empty());
     assert!(hits(&filter, 1_000_000) <= *binomial_band(1_000_000, 0.001).end());
-    assert_eq!(filter.stats().estimated_items, 0.0);
+    assert!(filter.stats().estimated_items < 0.5);
 }
 
 #[test]
@@ -84,7 +84,8 @@ fn the_asked_rate_is_the_promise_and_the_kept_one_is_stated() {
 
 #[test]
 fn repeats_are_one_key() {
-    for (n, copies) in [(1, 2), (1, 1_000), (10, 3), (1_000, 2), (5_000, 7), (100, 600)] {
+    for (n, copies) in [(1, 2), (1, 256), (1, 257), (10, 3), (1_000, 2), (5_000, 7), (100, 600), (3, 1 << 16)]
+    {
         let keys: Vec<u64> = (0..n * copies).map(|i| key(2 * (i % n))).collect();
         let filter = builder(1).build_from(&keys).unwrap();
         assert_eq!(filter.len(), n, "{n} keys {copies} times");
