@@ -62,6 +62,11 @@ pub enum ParamsError {
     Unsized,
     /// Without the standard library there is no randomness to draw a seed from.
     NoSeed,
+    /// No attempt to place all keys has come to an end.
+    Stuck {
+        /// How many there were.
+        attempts: u32,
+    },
 }
 
 impl fmt::Display for ParamsError {
@@ -98,6 +103,10 @@ impl fmt::Display for ParamsError {
             Self::NoSeed => {
                 f.write_str("there is no system to draw a random seed from; give one with seed(n)")
             }
+            Self::Stuck { attempts } => write!(
+                f,
+                "the keys found no places in {attempts} attempts, which well-mixed digests do in one or two; hand in keys, or digests of a good hash"
+            ),
         }
     }
 }

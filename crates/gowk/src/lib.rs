@@ -12,8 +12,10 @@ pub mod cuckoo;
 mod error;
 mod filter;
 pub mod format;
+pub mod fuse;
 pub mod hash;
 mod params;
+mod plan;
 #[allow(unsafe_code, reason = "intrinsics; one of the two doors")]
 mod simd;
 pub mod sketch;
@@ -37,8 +39,10 @@ pub use cuckoo::{Cuckoo, CuckooParams};
 pub use error::{Full, MergeError, OutOfRange, ParamsError};
 pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
 pub use format::{AnyFilter, OpenError, Persist};
+pub use fuse::{BinaryFuse, FuseBuilder, FuseParams};
 pub use hash::{Digest, HashId, Hasher, Key, KeyHash, Seed};
 pub use params::{LEAST_FPP, Promise};
+pub use plan::{Choice, Costs, Needs};
 pub use sketch::{
     count_min::{CountMin, CountMinParams},
     top_k::{Heavy, TopK, TopKParams},

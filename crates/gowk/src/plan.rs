@@ -5,7 +5,10 @@
 //! positives: the price of the filter's errors, which a smaller rate lowers and more memory pays for.
 
 use crate::{
-    bloom::{blocked::BlockedParams, classic::BloomParams, counting::CountingParams, scalable, split_block::SplitBlockParams},
+    bloom::{
+        blocked::BlockedParams, classic::BloomParams, counting::CountingParams, scalable,
+        split_block::SplitBlockParams,
+    },
     cuckoo::CuckooParams,
     error::ParamsError,
     fuse::FuseParams,
@@ -27,7 +30,10 @@ use core::cmp::Ordering;
 /// # Ok::<(), gowk::ParamsError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "needs are independent of each other, and each is there or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "needs are independent of each other, and each is there or not"
+)]
 pub struct Needs {
     promise: Promise,
     deletes: bool,
@@ -80,7 +86,9 @@ impl Needs {
         let mut choices: Vec<Choice> = CANDIDATES
             .iter()
             .filter(|candidate| candidate.serves(self))
-            .filter_map(|candidate| candidate.size(self.promise).ok().map(|size| candidate.choice(size, self.promise, costs)))
+            .filter_map(|candidate| {
+                candidate.size(self.promise).ok().map(|size| candidate.choice(size, self.promise, costs))
+            })
             .collect();
         choices.sort_by(|a, b| by_cost(a, b).then(a.bits_per_key.total_cmp(&b.bits_per_key)));
         choices
@@ -89,7 +97,8 @@ impl Needs {
 
 /// Costs within a tenth of each other are alike: the figures behind them are no better than that.
 fn by_cost(a: &Choice, b: &Choice) -> Ordering {
-    let class = |choice: &Choice| libm::round(libm::log(choice.lookup_cost.max(f64::MIN_POSITIVE)) * 10.0) as i64;
+    let class =
+        |choice: &Choice| libm::round(libm::log(choice.lookup_cost.max(f64::MIN_POSITIVE)) * 10.0) as i64;
     class(a).cmp(&class(b))
 }
 
@@ -185,24 +194,29 @@ const PLAIN: Candidate = Candidate {
     grows: false,
     forgets: false,
     counts: false,
-    size: |promise| BlockedParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp)),
+    size: |promise| {
+        BlockedParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp))
+    },
 };
 
 const CANDIDATES: [Candidate; 8] = [
-    Candidate {
-        lines: |promise| crate::bloom::blocked::Span::for_fpp(promise.fpp).lines() as f64,
-        ..PLAIN
-    },
+    Candidate { lines: |promise| crate::bloom::blocked::Span::for_fpp(promise.fpp).lines() as f64, ..PLAIN },
     Candidate {
         family: Family::Bloom,
-        lines: |promise| BloomParams::for_fpp(promise.items, promise.fpp).map_or(0.0, |params| params.probes().into()),
+        lines: |promise| {
+            BloomParams::for_fpp(promise.items, promise.fpp).map_or(0.0, |params| params.probes().into())
+        },
         misses: 3.0,
-        size: |promise| BloomParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp)),
+        size: |promise| {
+            BloomParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp))
+        },
         ..PLAIN
     },
     Candidate {
         family: Family::SplitBlockBloom,
-        size: |promise| SplitBlockParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp)),
+        size: |promise| {
+            SplitBlockParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp))
+        },
         ..PLAIN
     },
     Candidate {
@@ -221,7 +235,8 @@ const CANDIDATES: [Candidate; 8] = [
         grows: true,
         counts: true,
         size: |promise| {
-            CuckooParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), params.fpp_at(promise.items)))
+            CuckooParams::for_fpp(promise.items, promise.fpp)
+                .map(|params| (params.bits(), params.fpp_at(promise.items)))
         },
         ..PLAIN
     },
@@ -230,7 +245,9 @@ const CANDIDATES: [Candidate; 8] = [
         misses: 1.15,
         takes_removes: true,
         counts: true,
-        size: |promise| CountingParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp)),
+        size: |promise| {
+            CountingParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp))
+        },
         ..PLAIN
     },
     Candidate {
@@ -238,15 +255,22 @@ const CANDIDATES: [Candidate; 8] = [
         lines: |_| 3.0,
         misses: 1.3,
         takes_inserts: false,
-        size: |promise| FuseParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), params.fpp())),
+        size: |promise| {
+            FuseParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), params.fpp()))
+        },
         ..PLAIN
     },
     Candidate {
         family: Family::Window,
-        lines: |promise| WindowParams::for_fpp(promise.items, promise.fpp).map_or(0.0, |params| params.generations().into()),
+        lines: |promise| {
+            WindowParams::for_fpp(promise.items, promise.fpp)
+                .map_or(0.0, |params| params.generations().into())
+        },
         misses: 1.5,
         forgets: true,
-        size: |promise| WindowParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp)),
+        size: |promise| {
+            WindowParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp))
+        },
         ..PLAIN
     },
 ];

@@ -13,6 +13,7 @@ use crate::{
     },
     cuckoo::Cuckoo,
     filter::Filter,
+    fuse::BinaryFuse,
     hash::{Digest, Hasher},
     stats::{Family, Stats},
     store::{Heap, Line, Store},
@@ -48,6 +49,8 @@ pub enum AnyFilter<S = Heap> {
     Window(Window<S>),
     /// Fingerprints, which can be removed.
     Cuckoo(Cuckoo<S>),
+    /// Built once, small.
+    BinaryFuse(BinaryFuse<S>),
 }
 
 /// Does the same with whatever filter it is.
@@ -61,6 +64,7 @@ macro_rules! each {
             AnyFilter::CountingBloom($filter) => $call,
             AnyFilter::Window($filter) => $call,
             AnyFilter::Cuckoo($filter) => $call,
+            AnyFilter::BinaryFuse($filter) => $call,
         }
     };
 }
@@ -113,11 +117,11 @@ impl<S: Body> Persist for AnyFilter<S> {
             Family::CountingBloom => CountingBloom::from_parts(head, params, body).map(Self::CountingBloom),
             Family::Window => Window::from_parts(head, params, body).map(Self::Window),
             Family::Cuckoo => Cuckoo::from_parts(head, params, body).map(Self::Cuckoo),
+            Family::BinaryFuse => BinaryFuse::from_parts(head, params, body).map(Self::BinaryFuse),
             // Exact sets and counts answer other questions than "is it in the set?" of any key.
             other @ (Family::Bitmap | Family::TwoBitMap | Family::CountMin | Family::TopK) => {
                 Err(OpenError::Family { wanted: "membership", found: other.name() })
             }
-            other => Err(OpenError::UnknownFamily { tag: other as u16 }),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! For small uses. A large filter belongs into a file of its own, where it can be mapped.
 
 use super::{AnyFilter, Body, Persist};
-use crate::{BlockedBloom, Bloom, CountingBloom, Cuckoo, ScalableBloom, SplitBlockBloom, Window};
+use crate::{BinaryFuse, BlockedBloom, Bloom, CountingBloom, Cuckoo, ScalableBloom, SplitBlockBloom, Window};
 use alloc::vec::Vec;
 use core::{fmt, marker::PhantomData};
 use serde::{
@@ -27,7 +27,17 @@ macro_rules! as_gowk_bytes {
     )* };
 }
 
-as_gowk_bytes!(AnyFilter, BlockedBloom, Bloom, CountingBloom, Cuckoo, ScalableBloom, SplitBlockBloom, Window);
+as_gowk_bytes!(
+    AnyFilter,
+    BinaryFuse,
+    BlockedBloom,
+    Bloom,
+    CountingBloom,
+    Cuckoo,
+    ScalableBloom,
+    SplitBlockBloom,
+    Window
+);
 
 /// Reads bytes, as formats that know bytes give them, or a list of numbers, as JSON does.
 struct GowkBytes<F>(PhantomData<F>);

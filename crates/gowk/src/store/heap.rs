@@ -83,10 +83,11 @@ impl StoreMut for Heap {
     }
 }
 
+/// Asks for huge pages under memory that is not touched yet, if there is enough of it.
 #[cfg(all(feature = "std", target_os = "linux", not(miri)))]
-fn advise_huge(memory: &Vec<Line>) {
+pub(crate) fn advise_huge<T>(memory: &Vec<T>) {
     const PAGE: usize = 4096;
-    let bytes = memory.capacity() * Line::BYTES;
+    let bytes = memory.capacity() * size_of::<T>();
     if bytes < HUGE_FROM {
         return;
     }
@@ -98,4 +99,4 @@ fn advise_huge(memory: &Vec<Line>) {
 }
 
 #[cfg(not(all(feature = "std", target_os = "linux", not(miri))))]
-fn advise_huge(_: &Vec<Line>) {}
+pub(crate) fn advise_huge<T>(_: &Vec<T>) {}

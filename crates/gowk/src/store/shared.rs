@@ -30,6 +30,13 @@ impl Shared {
         &self.0
     }
 
+    /// The lines as one run of words.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        // SAFETY: `SharedLine` is `repr(C)` around `[AtomicU64; 8]` and 64 bytes long, so lines lie as words without gaps.
+        unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len() * 8) }
+    }
+
     /// A copy of the lines as they are now; bits that are being set meanwhile may or may not be in it.
     pub fn snapshot(&self) -> Result<Heap, ParamsError> {
         let mut heap = Heap::zeroed(self.lines().len() as u64)?;
