@@ -152,6 +152,7 @@ pub struct Choice {
 /// What a family takes for a promise: (bits, the rate kept).
 type Size = (u64, f64);
 
+#[expect(clippy::struct_excessive_bools, reason = "abilities are independent of each other")]
 struct Candidate {
     family: Family,
     /// Cache lines that a lookup reads.
