@@ -93,14 +93,14 @@ fn solve<const K: usize>(
     let mut right = Wave::<true> { memory: right_memory, bounds: &right_bounds, alone: false };
     let (left_front, right_front) =
         side_by_side(threads, || left.run::<K>(layout), || right.run::<K>(layout));
-    let Some(between) = peel::meet::<K>(layout, &left_front, &right_front, middle) else {
+    let left_over = keys - left_front.peeled - right_front.peeled;
+    let Some(between) = peel::meet::<K>(layout, &left_front, &right_front, middle, left_over) else {
         let [a, b] = left.all_keys(&left_front);
         let [c, d] = right.all_keys(&right_front).map(|part| part.start + cut..part.end + cut);
         keep(digests, &[a, b, c, d]);
         return Ok(None);
     };
     let (on_left, on_right) = (left_front.peeled, right_front.peeled);
-    debug_assert_eq!(on_left + between.len() + on_right, keys);
     drop((left_front, right_front));
 
     let writer = Writer::new(layout, params)?;
@@ -317,7 +317,10 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::members;
+    use crate::{
+        store::{Store, bits_from},
+        testing::members,
+    };
     use proptest::prelude::*;
 
     proptest! {
@@ -360,24 +363,53 @@ mod tests {
     /// Too few slots for any order: every attempt must leave all keys behind.
     #[test]
     fn an_attempt_that_gets_stuck_loses_no_key() {
-        let sorted: Vec<u64> = {
-            let mut keys: Vec<u64> = members(40_000).collect();
-            keys.sort_unstable();
-            keys
-        };
-        for (range, log) in [(38_000, 9), (38_000, 11), (43_000, 9), (20_000, 13)] {
-            let params = FuseParams::with_shape(Arity::Three, 8, range, log, 40_000).unwrap();
-            let layout = params.layout(multiplier(0));
+        for (keys, range, log) in [
+            (40_000, 38_000, 9),
+            (40_000, 38_000, 11),
+            (40_000, 43_000, 9),
+            (40_000, 20_000, 13),
+            (200_000, 170_000, 8),
+            (200_000, 225_000, 8),
+        ] {
+            let mut sorted: Vec<u64> = members(keys).collect();
+            sorted.sort_unstable();
+            let params = FuseParams::with_shape(Arity::Three, 8, range, log, keys).unwrap();
+            assert_eq!(params.two_fronts(), keys == 200_000);
             for threads in [1, 2] {
-                let mut digests: Vec<u64> = members(40_000).collect();
-                assert!(
-                    solve::<3>(&mut digests, layout, &params, threads).unwrap().is_none(),
-                    "{range}, {log}"
-                );
+                let mut digests: Vec<u64> = members(keys).collect();
+                let solved =
+                    solve::<3>(&mut digests, params.layout(multiplier(0)), &params, threads).unwrap();
+                assert!(solved.is_none(), "{range}, {log}");
                 digests.sort_unstable();
                 digests.dedup();
                 assert!(digests == sorted, "{range}, {log}: {} keys are left", digests.len());
             }
+        }
+    }
+
+    #[test]
+    fn two_fronts_meet_and_bytes_do_not_depend_on_threads() {
+        let keys = 200_000;
+        for (arity, range) in [(Arity::Three, 260_000), (Arity::Four, 240_000)] {
+            let params = FuseParams::with_shape(arity, 13, range, 8, keys).unwrap();
+            assert!(params.two_fronts());
+            let build = |threads| build(members(keys).collect(), threads, |_| Ok(params)).unwrap();
+            let (one, two) = (build(1), build(2));
+            assert!(one.slots == two.slots);
+            let layout = two.params.layout(two.multiplier);
+            let missed = |h1: &u64| {
+                let read = |slot| bits_from(two.slots.lines(), slot as usize * 13, true);
+                let xor = match arity {
+                    Arity::Three => {
+                        layout.slots::<3>(*h1).into_iter().fold(*h1, |rest, slot| rest ^ read(slot))
+                    }
+                    Arity::Four => {
+                        layout.slots::<4>(*h1).into_iter().fold(*h1, |rest, slot| rest ^ read(slot))
+                    }
+                };
+                xor & 0x1fff != 0
+            };
+            assert_eq!(members(keys).filter(missed).count(), 0);
         }
     }
 }

@@ -105,8 +105,8 @@ impl FuseBuilder {
 
     /// The filter of these keys (or digests), in any order. Repeats do not matter, apart from the time they take.
     ///
-    /// Takes 64 bits a key while it builds, and 12 to 20 more; [`FuseParams::build_bytes`] is exact. An iterator that does not
-    /// know its length may take more.
+    /// Takes 64 bits a key while it builds, and for large sets 10 to 22 more; [`FuseParams::build_bytes`] says how many at most.
+    /// An iterator that does not know its length may take twice that.
     pub fn build_from<I>(&self, keys: I) -> Result<BinaryFuse, ParamsError>
     where
         I: IntoIterator<Item: Key>,

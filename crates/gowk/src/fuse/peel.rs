@@ -256,12 +256,13 @@ impl Front {
     }
 }
 
-/// Peels what two fronts have left between them. `None` if they got stuck, or get stuck now.
+/// Peels the `keys` keys that two fronts have left between them. `None` if they got stuck, or get stuck now.
 pub(super) fn meet<const K: usize>(
     layout: Layout,
     left: &Front,
     right: &Front,
     middle: usize,
+    keys: usize,
 ) -> Option<Vec<u64>> {
     if !left.arrived || !right.arrived {
         return None;
@@ -282,7 +283,7 @@ pub(super) fn meet<const K: usize>(
 
     let mut queue = Queue::new();
     (first..end).for_each(|segment| slots.queue_segment(segment, &mut queue));
-    let mut order = Vec::new();
+    let mut order = Vec::with_capacity(keys);
     slots.drain(&mut queue, u64::MAX, |h1| layout.slots::<K>(h1), |h1| order.push(h1));
-    (first..end).all(|segment| slots.is_clear(segment)).then_some(order)
+    (order.len() == keys).then_some(order)
 }

@@ -38,8 +38,9 @@ pub const MOST_WIDTH: u32 = 32;
 /// The largest segment, as a power of two: the places of two slots come out of one word.
 const MOST_LOG: u32 = 27;
 
-/// From this many keys on a chain is peeled from both ends at once, by two threads if there are two.
-const TWO_FRONTS_FROM: u64 = 3_000_000;
+/// From this many keys for each slot of a window on, a chain is peeled from both ends at once, by two threads if there are two.
+/// With fewer the second window, and what it takes to bring the fronts together, would weigh more than 23 bits a key.
+const TWO_FRONTS_FROM: u64 = 28;
 
 /// The size and shape of a binary fuse filter.
 ///
@@ -200,16 +201,16 @@ impl FuseParams {
         let fronts = 1 + u64::from(self.two_fronts());
         let window = self.window();
         let digests = self.digest_bytes();
-        // A window has nine bytes a slot; where two fronts meet there may be two more of them.
-        let peeling = 9 * window * fronts * fronts + 4 * window;
-        let writing = self.lines() * Line::BYTES as u64 + self.slots() / 8 + 8 * window * (fronts - 1);
+        // A window has nine bytes a slot. Where two fronts meet there are two more, and the keys between.
+        let peeling = if fronts == 1 { 13 * window } else { 56 * window };
+        let writing = self.lines() * Line::BYTES as u64 + self.slots() / 8 + 16 * window * (fronts - 1);
         digests + peeling.max(writing) + 16 * self.starts()
     }
 
     /// Whether the chain is peeled from both ends.
     pub(super) fn two_fronts(&self) -> bool {
-        // The second has to leave a middle between the windows, and words of its own to write to.
-        self.promise.items >= TWO_FRONTS_FROM && self.starts() >= 4 * WINDOW as u64 && self.log >= 6
+        // Threads write to words of their own, so segments must have whole words.
+        self.log >= 6 && self.promise.items >= TWO_FRONTS_FROM * self.window()
     }
 }
 
