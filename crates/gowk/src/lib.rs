@@ -12,6 +12,8 @@ pub mod cuckoo;
 mod error;
 mod filter;
 pub mod format;
+#[cfg(feature = "std")]
+pub mod guard;
 pub mod hash;
 mod params;
 #[allow(unsafe_code, reason = "intrinsics; one of the two doors")]
@@ -37,6 +39,8 @@ pub use cuckoo::{Cuckoo, CuckooParams};
 pub use error::{Full, MergeError, OutOfRange, ParamsError};
 pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
 pub use format::{AnyFilter, OpenError, Persist};
+#[cfg(feature = "std")]
+pub use guard::Guard;
 pub use hash::{Digest, HashId, Hasher, Key, KeyHash, Seed};
 pub use params::{LEAST_FPP, Promise};
 pub use sketch::{
