@@ -46,8 +46,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // C2 - C1 is the read alone, of absent keys: they are what the model is about. C1 is a stop.
     let absent_keys: Vec<u64> = (0..ASKED / 10).map(|i| absent(ASKED + i)).collect();
     let present_keys: Vec<u64> = (0..ASKED / 10).map(|i| present(mix(!i) % KEYS)).collect();
-    let read = each(&absent_keys, |key| get(&table, key).map(drop))?;
-    let read_present = each(&present_keys, |key| get(&table, key).map(drop))?;
+    let read = each(&absent_keys, |key| get(&table, *key).map(drop))?;
+    let read_present = each(&present_keys, |key| get(&table, *key).map(drop))?;
     let c1 = each(&absent_keys, |key| {
         black_box(guard.with_filter(|filter| filter.may_contain(key)));
         Ok(())
@@ -60,15 +60,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let asked: Vec<u64> = (0..ASKED)
-        .map(|i| if mix(i) % PRESENT == 0 { present(mix(i + ASKED) % KEYS) } else { absent(i) })
+        .map(|i| if mix(i).is_multiple_of(PRESENT) { present(mix(i + ASKED) % KEYS) } else { absent(i) })
         .collect();
     let mut found = [0u64; 2];
     let without = timed(|| {
-        asked.iter().try_for_each(|key| get(&table, key).map(|value| found[0] += u64::from(value.is_some())))
+        asked.iter().try_for_each(|key| get(&table, *key).map(|value| found[0] += u64::from(value.is_some())))
     })?;
     let with = timed(|| {
         asked.iter().try_for_each(|key| {
-            guard.lookup(key, |key| get(&table, key)).map(|value| found[1] += u64::from(value.is_some()))
+            guard.lookup(key, |key| get(&table, *key)).map(|value| found[1] += u64::from(value.is_some()))
         })
     })?;
     assert_eq!(found[0], found[1], "the guard must not change an answer");
@@ -111,7 +111,7 @@ fn fill(store: &Database) -> Result<(), Box<dyn Error>> {
     Ok(write.commit()?)
 }
 
-fn get(table: &Table, key: &u64) -> Result<Option<u8>, Box<dyn Error>> {
+fn get(table: &Table, key: u64) -> Result<Option<u8>, Box<dyn Error>> {
     Ok(table.get(key)?.map(|value| value.value()[0]))
 }
 
