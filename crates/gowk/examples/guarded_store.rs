@@ -115,11 +115,12 @@ fn get(table: &Table, key: u64) -> Result<Option<u8>, Box<dyn Error>> {
     Ok(table.get(key)?.map(|value| value.value()[0]))
 }
 
-/// The mean time of one.
+/// The mean time of one, after a round to warm up.
 fn each(
     keys: &[u64],
     mut act: impl FnMut(&u64) -> Result<(), Box<dyn Error>>,
 ) -> Result<Duration, Box<dyn Error>> {
+    keys.iter().try_for_each(&mut act)?;
     let time = timed(|| keys.iter().try_for_each(&mut act))?;
     Ok(Duration::from_secs_f64(time.as_secs_f64() / keys.len() as f64))
 }
