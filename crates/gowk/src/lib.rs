@@ -13,6 +13,8 @@ mod error;
 mod filter;
 pub mod format;
 pub mod fuse;
+#[cfg(feature = "std")]
+pub mod guard;
 pub mod hash;
 mod params;
 mod plan;
@@ -40,6 +42,8 @@ pub use error::{Full, MergeError, OutOfRange, ParamsError};
 pub use filter::{Filter, Insert, Inserted, Merge, Remove, Removed};
 pub use format::{AnyFilter, OpenError, Persist};
 pub use fuse::{BinaryFuse, FuseBuilder, FuseParams};
+#[cfg(feature = "std")]
+pub use guard::Guard;
 pub use hash::{Digest, HashId, Hasher, Key, KeyHash, Seed};
 pub use params::{LEAST_FPP, Promise};
 pub use plan::{Choice, Costs, Needs};
