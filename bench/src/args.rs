@@ -18,6 +18,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Filters inside one process: space, speed, error rate and the machine's floor
     Inproc(Inproc),
+    /// What an insert into a cuckoo filter costs, by how full it is
+    Load(Load),
 }
 
 #[derive(Args)]
@@ -49,6 +51,17 @@ pub(crate) struct Inproc {
     /// Also write every figure to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Load {
+    /// How many slots the table has
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = count)]
+    pub(crate) slots: usize,
+
+    /// How many tables to fill; the best of them counts
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rounds: u32,
 }
 
 impl Inproc {

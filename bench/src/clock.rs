@@ -17,7 +17,7 @@ fn cpu_time() -> Duration {
 }
 
 /// Runs `work` and returns its result with the nanoseconds that each of `steps` took.
-fn ns_per_step<T>(steps: usize, work: impl FnOnce() -> T) -> (T, f64) {
+pub(crate) fn ns_per_step<T>(steps: usize, work: impl FnOnce() -> T) -> (T, f64) {
     let start = cpu_time();
     let result = work();
     let spent = cpu_time().saturating_sub(start);

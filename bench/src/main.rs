@@ -9,6 +9,7 @@ mod floor;
 mod hashing;
 mod inproc;
 mod keys;
+mod load;
 mod losses;
 mod machine;
 mod measure;
@@ -27,5 +28,6 @@ static ALLOCATOR: alloc::Counting = alloc::Counting;
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Inproc(options) => inproc::run(&options),
+        Command::Load(options) => load::run(&options),
     }
 }

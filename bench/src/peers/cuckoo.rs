@@ -67,15 +67,19 @@ impl Hasher for FixedFoldhash {
     }
 }
 
+pub(crate) const FIXED: &str = "cuckoofilter";
+pub(crate) const FOLDHASHED: &str = "cuckoofilter + foldhash";
+pub(crate) const SCALABLE: &str = "scalable_cuckoo_filter";
+
 pub(super) fn rows<'k, K: Hash + 'k>() -> Vec<Row<'k, K>> {
     let eight_bits = |row: Row<'k, K>| {
         row.against(&[CUCKOO, DEFAULT])
             .unless(|ask| ask.fpp < 0.01, "8-bit fingerprints only: errs at 2 to 3 % whatever is asked")
     };
     vec![
-        eight_bits(Row::built::<CuckooFilter<DefaultHasher>>("cuckoofilter")),
-        eight_bits(Row::built::<CuckooFilter<FixedFoldhash>>("cuckoofilter + foldhash")),
-        Row::growing::<ScalableCuckooFilter<K>>("scalable_cuckoo_filter")
+        eight_bits(Row::built::<CuckooFilter<DefaultHasher>>(FIXED)),
+        eight_bits(Row::built::<CuckooFilter<FixedFoldhash>>(FOLDHASHED)),
+        Row::growing::<ScalableCuckooFilter<K>>(SCALABLE)
             .against(&[CUCKOO, DEFAULT])
             .up_to(10_000_000, "too slow: a minute a round"),
     ]

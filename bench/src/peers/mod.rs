@@ -17,7 +17,11 @@ mod xorf;
 
 use std::hash::Hash;
 
+pub(crate) use self::cuckoo::{
+    FIXED as CUCKOOFILTER, FOLDHASHED as FOLDHASHED_CUCKOOFILTER, SCALABLE as SCALABLE_CUCKOO,
+};
 pub(crate) use self::fastbloom::FOLDHASH as FOLDHASHED_FASTBLOOM;
+pub(crate) use self::roaring::NAME as ROARING;
 pub(crate) use self::sbbf::NAME as SPLIT_BLOCK_RIVAL;
 use self::sux::Signed;
 use self::xorf::Words;
@@ -201,9 +205,11 @@ const ATOMIC: &str = "gowk AtomicBlockedBloom";
 pub(crate) const CLASSIC: &str = "gowk Bloom";
 pub(crate) const SPLIT_BLOCK: &str = "gowk SplitBlockBloom";
 pub(crate) const SCALABLE: &str = "gowk ScalableBloom";
-const CUCKOO: &str = "gowk Cuckoo";
+const COUNTING: &str = "gowk CountingBloom";
+pub(crate) const CUCKOO: &str = "gowk Cuckoo";
 const FUSE: &str = "gowk BinaryFuse";
-const BITMAP: &str = "gowk Bitmap";
+pub(crate) const WINDOW: &str = "gowk Window";
+pub(crate) const BITMAP: &str = "gowk Bitmap";
 
 /// What a key must be able to do to pass through every filter.
 pub(crate) trait FilterKey: Copy + Eq + Hash + gowk::Key + Words + Signed {}

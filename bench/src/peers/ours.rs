@@ -1,12 +1,13 @@
 //! gowk's own rows. A family gets its row by a line that says how it is made and a line in [`rows`].
 
 use gowk::{
-    AtomicBlockedBloom, BlockedBloom, Bloom, Build, Builder, Filter, Hasher, Insert, Key, ScalableBloom,
-    ScalableParams, SplitBlockBloom,
+    AtomicBlockedBloom, BlockedBloom, Bloom, Build, Builder, CountingBloom, Cuckoo, Filter, Hasher, Insert,
+    Key, ScalableBloom, ScalableParams, SplitBlockBloom, Window,
 };
 
 use super::{
-    ATOMIC, Ask, CLASSIC, DEFAULT, Grow, InsertMany, Lookup, LookupMany, Row, SCALABLE, SPLIT_BLOCK,
+    ATOMIC, Ask, CLASSIC, COUNTING, CUCKOO, DEFAULT, Grow, InsertMany, Lookup, LookupMany, Row, SCALABLE,
+    SPLIT_BLOCK, WINDOW,
 };
 
 /// A family that can be made for so many keys at such a rate.
@@ -31,7 +32,8 @@ macro_rules! built {
     )* };
 }
 
-built!(BlockedBloom, AtomicBlockedBloom, Bloom, SplitBlockBloom);
+// The window is one over inserts: as many as the keys that come, so none of them is forgotten.
+built!(BlockedBloom, AtomicBlockedBloom, Bloom, SplitBlockBloom, CountingBloom, Cuckoo, Window);
 
 /// Told how many keys will come, as the chains of other crates are: one link does.
 impl Make for ScalableBloom {
@@ -102,12 +104,17 @@ fn growing<'k, K: Key + 'k, F: Insert + Make + 'k>(name: &'static str) -> Row<'k
     Row::growing_in_bulk::<Ours<F>>(name).against(&[])
 }
 
+/// A family that is built once and for all has no [`Make`]: its line is `Row::built::<Ours<F>>(NAME).against(&[])`, with a
+/// [`Build`](super::Build) beside the traits above.
 pub(super) fn rows<'k, K: Key + 'k>() -> Vec<Row<'k, K>> {
     vec![
         growing::<K, BlockedBloom>(DEFAULT),
         growing::<K, Bloom>(CLASSIC),
         growing::<K, SplitBlockBloom>(SPLIT_BLOCK),
         growing::<K, ScalableBloom>(SCALABLE),
+        growing::<K, CountingBloom>(COUNTING),
+        growing::<K, Cuckoo>(CUCKOO),
+        growing::<K, Window>(WINDOW),
         Row::growing::<AtomicBlockedBloom>(ATOMIC).inserting_many::<AtomicBlockedBloom>().against(&[]),
     ]
 }

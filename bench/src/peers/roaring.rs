@@ -88,11 +88,13 @@ fn count_c_memory() {
     HOOKED.call_once(|| unsafe { croaring::configure_rust_alloc() });
 }
 
+pub(crate) const NAME: &str = "roaring";
+
 pub(super) fn rows<'k>() -> Vec<Row<'k, u32>> {
     let too_slow = "too slow: unsorted ids take a minute a round";
     vec![
         Row::growing_in_bulk::<gowk::Bitmap>(BITMAP).against(&[]),
-        Row::growing::<RoaringBitmap>("roaring").against(&[BITMAP]).up_to(10_000_000, too_slow),
+        Row::growing::<RoaringBitmap>(NAME).against(&[BITMAP]).up_to(10_000_000, too_slow),
         Row::growing::<Bitmap>("croaring")
             .inserting_many::<Bitmap>()
             .against(&[BITMAP])
