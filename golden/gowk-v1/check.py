@@ -284,6 +284,22 @@ def top_k(head, h1, key):
     return f"{most} {most}"
 
 
+def binary_fuse(params, body, h1):
+    span, multiplier, slots, width, log = struct.unpack_from("<QQBBB", params)
+    p, r = scale(h1, span), h1 * multiplier & MASK
+    q = r * SPREAD & MASK
+    low = (1 << log) - 1
+    places = [p ^ (r >> 36 & low), (p + (1 << log)) ^ (r >> 16 & low)]
+    if slots == 4:
+        places.append((p + (2 << log)) ^ (q >> 36 & low))
+    places.append(p + (slots - 1 << log))
+    bits = int.from_bytes(body, "little")
+    found = 0
+    for place in places:
+        found ^= bits >> place * width
+    return (found ^ h1) & ((1 << width) - 1) == 0
+
+
 def member(function):
     """A family that is asked by its digest, and says yes or no."""
     return lambda head, h1, _: function(head.params, head.body, h1)
@@ -296,6 +312,7 @@ FAMILY = {
     4: member(scalable),
     5: cuckoo,
     6: counting,
+    7: member(binary_fuse),
     8: window,
     9: bitmap,
     10: two_bit_map,

@@ -163,6 +163,11 @@ impl<'k, K: 'k> Row<'k, K> {
         Self::new(name, |ask, keys| Box::new(OneByOne(build::<K, P>(ask, keys))))
     }
 
+    /// A structure that is built once and answers in bulk.
+    fn built_in_bulk<P: Build<K> + LookupMany<K> + 'k>(name: &'static str) -> Self {
+        Self::new(name, |ask, keys| Box::new(Bulk(build::<K, P>(ask, keys))))
+    }
+
     /// A structure that takes keys one by one and in bulk.
     fn growing_in_bulk<P: InsertMany<K> + LookupMany<K> + 'k>(name: &'static str) -> Self {
         let one_by_one: Fill<'k, K> = |ask, keys| Box::new(Bulk(grow::<K, P>(ask, keys)));

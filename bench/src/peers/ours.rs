@@ -1,13 +1,13 @@
 //! gowk's own rows. A family gets its row by a line that says how it is made and a line in [`rows`].
 
 use gowk::{
-    AtomicBlockedBloom, BlockedBloom, Bloom, Build, Builder, CountingBloom, Cuckoo, Filter, Hasher, Insert,
-    Key, ScalableBloom, ScalableParams, SplitBlockBloom, Window,
+    AtomicBlockedBloom, BinaryFuse, BlockedBloom, Bloom, Build, Builder, CountingBloom, Cuckoo, Filter,
+    Hasher, Insert, Key, ScalableBloom, ScalableParams, SplitBlockBloom, Window,
 };
 
 use super::{
-    ATOMIC, Ask, CLASSIC, COUNTING, CUCKOO, DEFAULT, Grow, InsertMany, Lookup, LookupMany, Row, SCALABLE,
-    SPLIT_BLOCK, WINDOW,
+    ATOMIC, Ask, CLASSIC, COUNTING, CUCKOO, DEFAULT, FUSE, Grow, InsertMany, Lookup, LookupMany, Row,
+    SCALABLE, SPLIT_BLOCK, WINDOW,
 };
 
 /// A family that can be made for so many keys at such a rate.
@@ -104,9 +104,15 @@ fn growing<'k, K: Key + 'k, F: Insert + Make + 'k>(name: &'static str) -> Row<'k
     Row::growing_in_bulk::<Ours<F>>(name).against(&[])
 }
 
-/// A family that is built once and for all has no [`Make`]: its line is `Row::built::<Ours<F>>(NAME).against(&[])`, with a
-/// [`Build`](super::Build) beside the traits above.
-pub(super) fn rows<'k, K: Key + 'k>() -> Vec<Row<'k, K>> {
+/// Built once and for all; by one thread, as everything here.
+impl<K: Key + Copy> super::Build<K> for Ours<BinaryFuse> {
+    fn build(ask: Ask, keys: &[K]) -> Self {
+        let builder = BinaryFuse::builder().fpp(ask.fpp).seed(ask.seed).threads(1);
+        Self(builder.build_from(keys.iter().copied()).expect("keys find their places"))
+    }
+}
+
+pub(super) fn rows<'k, K: Key + Copy + 'k>() -> Vec<Row<'k, K>> {
     vec![
         growing::<K, BlockedBloom>(DEFAULT),
         growing::<K, Bloom>(CLASSIC),
@@ -115,6 +121,7 @@ pub(super) fn rows<'k, K: Key + 'k>() -> Vec<Row<'k, K>> {
         growing::<K, CountingBloom>(COUNTING),
         growing::<K, Cuckoo>(CUCKOO),
         growing::<K, Window>(WINDOW),
+        Row::built_in_bulk::<Ours<BinaryFuse>>(FUSE).against(&[]),
         Row::growing::<AtomicBlockedBloom>(ATOMIC).inserting_many::<AtomicBlockedBloom>().against(&[]),
     ]
 }

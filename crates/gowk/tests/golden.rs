@@ -4,9 +4,10 @@
 //! `GOWK_NEW_GOLDENS=1 cargo test -p gowk --test golden`, which only writes files that are not there.
 
 use gowk::{
-    AnyFilter, Bitmap, BlockedBloom, Bloom, Build, CountMin, CountMinParams, CountingBloom, Cuckoo,
-    CuckooParams, Filter, Hasher, Insert, IntegerSet, IntegerSetMut, Key, Persist, Remove, ScalableBloom,
-    ScalableParams, Seen, SplitBlockBloom, TopK, TopKParams, TwoBitMap, Window, cuckoo::Shape, store::Heap,
+    AnyFilter, BinaryFuse, Bitmap, BlockedBloom, Bloom, Build, CountMin, CountMinParams, CountingBloom,
+    Cuckoo, CuckooParams, Filter, Hasher, Insert, IntegerSet, IntegerSetMut, Key, Persist, Remove,
+    ScalableBloom, ScalableParams, Seen, SplitBlockBloom, TopK, TopKParams, TwoBitMap, Window, cuckoo::Shape,
+    fuse::Arity, store::Heap,
 };
 use std::{fmt::Write, fs, path::PathBuf};
 
@@ -208,6 +209,19 @@ fn cuckoo_files_of_version_1_are_read_answered_and_written_as_ever() {
     {
         check(name, fill(make(CuckooParams::for_shape(shape, 450, 0.01).unwrap())));
     }
+}
+
+#[test]
+fn fuse_files_of_version_1_are_read_answered_and_written_as_ever() {
+    let numbers = (0..300i64).map(|key| Hasher::new(2026).digest(&key));
+    let texts: Vec<String> = texts().into_iter().step_by(2).collect();
+    let keys: Vec<_> = numbers.chain(texts.iter().map(|text| Hasher::new(2026).digest(text))).collect();
+    let builder = BinaryFuse::builder().seed(2026);
+    check::<AnyFilter>("fuse", &builder.clone().fpp(0.01).build_from(&keys).unwrap().to_bytes());
+    check::<AnyFilter>(
+        "fuse_four",
+        &builder.width(8).arity(Arity::Four).build_from(&keys).unwrap().to_bytes(),
+    );
 }
 
 #[test]

@@ -2,8 +2,8 @@
 #![cfg(feature = "std")]
 
 use gowk::{
-    AnyFilter, AtomicBlockedBloom, Bitmap, BlockedBloom, Bloom, CountMin, CountingBloom, Cuckoo, Filter,
-    FoldingBuilder, Guard, IdSet, Insert, ScalableBloom, SplitBlockBloom, TopK, TwoBitMap, Window,
+    AnyFilter, AtomicBlockedBloom, BinaryFuse, Bitmap, BlockedBloom, Bloom, CountMin, CountingBloom, Cuckoo,
+    Filter, FoldingBuilder, Guard, IdSet, Insert, ScalableBloom, SplitBlockBloom, TopK, TwoBitMap, Window,
     store::{Heap, Mapped},
 };
 use std::{sync::mpsc, thread};
@@ -18,6 +18,8 @@ const _: () = {
     shared::<AnyFilter<Heap>>();
     shared::<AnyFilter<Mapped>>();
     shared::<AtomicBlockedBloom>();
+    shared::<BinaryFuse<Heap>>();
+    shared::<BinaryFuse<Mapped>>();
     shared::<Bitmap<Heap>>();
     shared::<Bitmap<Mapped>>();
     shared::<BlockedBloom<Heap>>();
