@@ -58,8 +58,9 @@
 //! 97.6 %. It is right for 2 x 1 only where prints are long: with 7 bits a bucket has 127 partners, three keys that share the same two single
 //! slots soon turn up, and the first refusal comes at a quarter. Buckets of four do not mind. 4 x 2 fills best and compares no more
 //! slots than 2 x 4, so it takes 2 % less space; but it costs twice the cache misses. Filters are made for [`Shape::load`] of their slots, a
-//! little below the refusal: the default for 96 %, less 2.5 times the root of the slots. An insert costs the same up to 75 % load, twice that at 90 %, six
-//! times at 95 %, ten at 96 % and twenty at 97 %; over all inserts up to 96 %, a fifth more than into an empty table.
+//! little below the refusal: the default for 96 %, less 2.5 times the root of the slots. An insert into 16 million slots costs the
+//! same up to 75 % load, twice that at 90 %, six times at 95 %, ten at 96 % and twenty at 97 % (`gowk-bench -- load` prints it); over
+//! all inserts up to 96 %, a fifth more than into an empty table.
 //!
 //! # The same key again
 //!
