@@ -107,6 +107,17 @@ fn a_filter_is_built_told_about_and_asked() {
 }
 
 #[test]
+fn a_filter_of_nothing_holds_nothing() {
+    let folder = Folder::new();
+    let (empty, filter) = (folder.file("empty", ""), folder.path("empty.gowk"));
+    gowk().arg("build").arg(&empty).arg("-o").arg(&filter).assert().success();
+    let told = gowk().arg("info").arg(&filter).assert().success();
+    let told = String::from_utf8(told.get_output().stdout.clone()).unwrap();
+    assert!(told.contains("holds about  0 keys"), "{told}");
+    gowk().arg("query").arg(&filter).write_stdin("a\n").assert().code(1).stdout("");
+}
+
+#[test]
 fn a_fixed_seed_gives_the_same_file() {
     let folder = Folder::new();
     let keys = folder.file("keys", "a\nb\n");
@@ -133,7 +144,7 @@ fn errors_say_what_and_where() {
         let stderr = String::from_utf8(out.get_output().stderr.clone()).unwrap();
         assert!(stderr.contains(text), "{args:?}: {stderr}");
     };
-    error(&["query", "none", "keys"], "cannot open none");
+    error(&["query", "none", "keys"], "gowk: cannot open none: No such file or directory (os error 2)\n");
     error(&["query", "keys", "none"], "cannot open none");
     error(&["query", "keys", "."], "is a directory");
     error(&["query"], "Usage");

@@ -1,6 +1,7 @@
 //! What the parameters of all families share: the promise, the checks, the search for the least that suffices.
 
 use crate::error::ParamsError;
+use libm::{fabs, log, log1p};
 
 /// What a filter was asked to keep: a rate, for so many keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +28,13 @@ pub(crate) fn checked_fpp(fpp: f64) -> Result<f64, ParamsError> {
         _ if fpp < LEAST_FPP => Err(ParamsError::FppTooSmall { asked: fpp, least: LEAST_FPP }),
         _ => Ok(fpp),
     }
+}
+
+/// How many keys it took to leave this share of places empty, each hitting a given place with this chance.
+///
+/// Both logarithms are of numbers below 1; without their signs, no keys are 0 and not -0.
+pub(crate) fn keys_for_empty(empty: f64, chance: f64) -> f64 {
+    fabs(log(empty)) / fabs(log1p(-chance))
 }
 
 /// The least number from `low` to `high` that suffices, where all numbers above one that suffices do; `high` if none.

@@ -108,7 +108,7 @@ fn parse_count(text: &str) -> Result<u64, String> {
     };
     match digits.parse::<f64>() {
         Ok(number) if (1.0..1e18).contains(&(number * unit)) => Ok((number * unit) as u64),
-        _ => Err("a count is a whole number, as in 1000, 10k, 5M or 2G".into()),
+        _ => Err("a count is a whole number from 1 on, as in 1000, 10k, 5M or 2G".into()),
     }
 }
 

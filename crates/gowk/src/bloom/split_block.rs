@@ -26,14 +26,14 @@ use crate::{
     filter::{Filter, Insert, Inserted, Merge},
     format::{Body, Fields, Head, OpenError, ParamsWriter, Persist},
     hash::{Digest, Hasher, Key},
-    params::{Promise, checked_fpp, checked_items, least},
+    params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
     simd::{Isa, Lanes, Machine, Task},
     stats::{Family, Stats},
     store::{Heap, Line, Store, StoreMut, addressable, ones, prefetch, split_blocks, split_blocks_mut},
 };
 use alloc::{vec, vec::Vec};
 use core::fmt;
-use libm::{log, log1p, pow};
+use libm::pow;
 
 /// The constants of the Parquet format.
 const SALTS: Lanes = Lanes([
@@ -129,7 +129,7 @@ impl SplitBlockParams {
     /// How many keys have come, judging by the part of the bits that are set.
     pub fn items_for_fill(&self, fill: f64) -> f64 {
         let empty = (1.0 - fill).max(0.5 / self.bits() as f64);
-        log(empty) / log1p(-1.0 / (32.0 * self.blocks as f64))
+        keys_for_empty(empty, 1.0 / (32.0 * self.blocks as f64))
     }
 }
 

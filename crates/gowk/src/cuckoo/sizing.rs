@@ -3,7 +3,7 @@
 use super::layout::MOST_PRINT;
 use crate::{
     error::ParamsError,
-    params::{Promise, checked_fpp, checked_items, least},
+    params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
     store::{Line, addressable},
 };
 use core::fmt;
@@ -314,7 +314,7 @@ impl CuckooParams {
     pub(super) fn items_for_classes(&self, classes: u64) -> f64 {
         let all = self.classes();
         let empty = (1.0 - classes as f64 / all).max(0.5 / all);
-        libm::log(empty) / log1p(-1.0 / all)
+        keys_for_empty(empty, 1.0 / all)
     }
 
     /// The rate when this many classes of keys are there.

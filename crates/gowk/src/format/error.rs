@@ -65,7 +65,7 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             #[cfg(feature = "std")]
-            Self::Io(error) => write!(f, "the filter cannot be read: {error}"),
+            Self::Io(error) => error.fmt(f),
             Self::NotGowk => f.write_str("this is not a .gowk file: it does not begin with the bytes of one"),
             Self::Version { found, newest } => write!(
                 f,
@@ -111,8 +111,8 @@ impl core::error::Error for OpenError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             #[cfg(feature = "std")]
-            Self::Io(error) => Some(error),
-            Self::Params(error) => Some(error),
+            // Its own text is already in ours; what stands behind it is not.
+            Self::Io(error) => error.source(),
             _ => None,
         }
     }

@@ -4,12 +4,12 @@ use super::layout::pattern;
 use crate::{
     bloom::mixture::mean_over_blocks,
     error::ParamsError,
-    params::{Promise, checked_fpp, checked_items, least},
+    params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
     store::{Line, addressable},
 };
 use alloc::vec::Vec;
 use core::fmt;
-use libm::{fabs, log, log1p};
+use libm::fabs;
 
 /// Below this rate a block is two lines. Here one line takes 13.8 bits a key and a pair 13.4; at 1 % it is 9.93 and 9.77.
 /// One line is quicker by a third, so the pair has to be worth a few percent of the bits.
@@ -200,9 +200,9 @@ impl BlockedParams {
     /// How many keys have come, judging by the part of the bits that are set.
     pub fn items_for_fill(&self, fill: f64) -> f64 {
         // Each key leaves a given bit alone with probability 1 - K / (512 N).
-        let miss = f64::from(self.lanes) / (Line::BITS as f64 * self.blocks as f64);
+        let chance = f64::from(self.lanes) / (Line::BITS as f64 * self.blocks as f64);
         let empty = (1.0 - fill).max(0.5 / self.bits() as f64);
-        log(empty) / log1p(-miss)
+        keys_for_empty(empty, chance)
     }
 
     /// The same shape over fewer blocks.

@@ -3,7 +3,7 @@
 use super::layout::Scheme;
 use crate::{
     error::ParamsError,
-    params::{Promise, checked_fpp, checked_items, least},
+    params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
     store::{Line, addressable},
 };
 use core::{f64::consts::LN_2, fmt};
@@ -155,7 +155,7 @@ impl BloomParams {
         if self.bits == 1 {
             return fill;
         }
-        log(empty) / (f64::from(self.probes) * log1p(-1.0 / m))
+        keys_for_empty(empty, 1.0 / m) / f64::from(self.probes)
     }
 }
 

@@ -4,11 +4,10 @@ use super::counters::{LINE_COUNTERS, SLOTS};
 use crate::{
     bloom::blocked::{Rate, Span, best_lanes},
     error::ParamsError,
-    params::{Promise, checked_fpp, checked_items, least},
+    params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
     store::{Line, addressable},
 };
 use core::fmt;
-use libm::{log, log1p};
 
 /// Below this rate a block is two lines. Here one line takes 52.6 bits a key and a pair 48.6; at 1 % it is 43.7 and 41.0.
 pub const PAIR_BELOW: f64 = 0.005;
@@ -158,9 +157,9 @@ impl CountingParams {
     /// How many different keys are inside, judging by the part of the counters that are not 0.
     pub fn items_for_fill(&self, fill: f64) -> f64 {
         // Each key leaves a given counter alone with probability 1 - K / (128 N).
-        let miss = f64::from(self.lanes) / (LINE_COUNTERS as f64 * self.blocks as f64);
+        let chance = f64::from(self.lanes) / (LINE_COUNTERS as f64 * self.blocks as f64);
         let empty = (1.0 - fill).max(0.5 / self.counters() as f64);
-        log(empty) / log1p(-miss)
+        keys_for_empty(empty, chance)
     }
 }
 
