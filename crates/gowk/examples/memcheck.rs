@@ -1,6 +1,7 @@
 //! Every kind of memory access once, small enough for valgrind: heap, atomic, mapped, folded, merged.
 //!
-//! Valgrind knows AVX2, so both twins of the line operations run under it; the portable ones through the atomic filter.
+//! Valgrind knows AVX2, so it is the machine's own line operations that run under it; the portable ones have no pointers of
+//! their own to get wrong, and are held against these by a property test.
 
 use gowk::{
     AnyFilter, AtomicBlockedBloom, BlockedBloom, Bloom, Filter, Insert, Merge, Persist, SplitBlockBloom,
