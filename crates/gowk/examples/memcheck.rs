@@ -1,7 +1,7 @@
 //! Every kind of memory access once, small enough for valgrind: heap, atomic, mapped, folded, merged.
 //!
-//! Valgrind knows AVX2, so it is the machine's own line operations that run under it; the portable ones have no pointers of
-//! their own to get wrong, and are held against these by a property test.
+//! Valgrind knows AVX2, so it is the machine's own line operations that run under it; built with `--cfg gowk_portable`, it is
+//! those in plain Rust. `./test` does both.
 
 use gowk::{
     AnyFilter, AtomicBlockedBloom, BlockedBloom, Bloom, Filter, Insert, Merge, Persist, SplitBlockBloom,

@@ -58,11 +58,12 @@ unsafe fn window(word: u32, windows: &Windows) -> __m256i {
     unsafe { _mm256_load_si256(windows.0.as_ptr().cast::<u8>().add((word & 0xe0) as usize).cast()) }
 }
 
-/// Where in its dword each lane has the key's bit.
+/// Where in its dword each lane has the key's bit: the five bits below the top one. Two shifts, not a shift and a mask,
+/// which would have to be loaded.
 #[inline(always)]
 unsafe fn places(products: __m256i) -> __m256i {
     // SAFETY: the caller has AVX2.
-    unsafe { _mm256_and_si256(_mm256_srli_epi32::<26>(products), _mm256_set1_epi32(31)) }
+    unsafe { _mm256_srli_epi32::<27>(_mm256_slli_epi32::<1>(products)) }
 }
 
 /// The key's bits in the two halves of its line.
@@ -72,8 +73,8 @@ unsafe fn masks(word: u32, windows: &Windows) -> (__m256i, __m256i) {
     unsafe {
         let product = products(word, &SALTS);
         let bit = _mm256_sllv_epi32(window(word, windows), places(product));
-        let in_second = _mm256_srai_epi32::<31>(product);
-        (_mm256_andnot_si256(in_second, bit), _mm256_and_si256(in_second, bit))
+        let second = _mm256_and_si256(_mm256_srai_epi32::<31>(product), bit);
+        (_mm256_xor_si256(bit, second), second)
     }
 }
 

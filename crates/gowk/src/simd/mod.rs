@@ -14,7 +14,7 @@ pub(crate) mod portable;
 use crate::store::Line;
 
 /// Which lanes of a line a key uses: a 1 in the low bit of each, for the eight places where the window may begin.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Windows(pub [Lanes; 8]);
 
@@ -71,10 +71,10 @@ pub(crate) enum Isa {
 }
 
 impl Isa {
-    /// The best that this processor has.
+    /// The best that this processor has; plain Rust if built with `--cfg gowk_portable`, as `./test` does once.
     pub(crate) fn best() -> Self {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        if let Some(avx2) = avx2::Avx2::detect() {
+        if !cfg!(gowk_portable) && let Some(avx2) = avx2::Avx2::detect() {
             return Self::Avx2(avx2);
         }
         Self::Portable
@@ -92,7 +92,7 @@ impl Isa {
     #[inline(always)]
     pub(crate) fn run<T: Task>(self, task: T) -> T::Output {
         match self {
-            Self::Portable => task.run(portable::Portable),
+            Self::Portable => portable::run(task),
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Self::Avx2(machine) => machine.run(task),
         }

@@ -1,11 +1,19 @@
 //! The specification of every line operation, in plain Rust.
 
-use super::{Lanes, Machine, SALTS, Windows};
+use super::{Lanes, Machine, SALTS, Task, Windows};
 use crate::store::Line;
 
 /// Any processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Portable;
+
+/// Runs a task on any processor. Where nearly all have something better, it stays out of the caller's way, which keeps the
+/// loops around the better one short.
+#[cfg_attr(target_arch = "x86_64", cold, inline(never))]
+#[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+pub(super) fn run<T: Task>(task: T) -> T::Output {
+    task.run(Portable)
+}
 
 /// Where lane `lane` of a line keeps the bit of a key: (word of the line, mask in it).
 ///

@@ -11,12 +11,14 @@
 mod heap;
 #[cfg(feature = "std")]
 mod mapped;
+mod non_empty;
 mod shared;
 
 pub use heap::Heap;
 pub(crate) use heap::advise_huge;
 #[cfg(feature = "std")]
 pub use mapped::Mapped;
+pub(crate) use non_empty::{Blocks, NonEmpty};
 pub use shared::Shared;
 pub(crate) use shared::SharedLine;
 
@@ -69,10 +71,19 @@ impl Line {
     }
 }
 
-/// Memory that can be read as lines.
-pub trait Store {
-    /// All of it.
+/// Memory that can be read as lines. Only the stores of this module are such.
+pub trait Store: sealed::Sealed {
+    /// All of it; always the same number of lines, unless the owner of the store itself cuts it.
     fn lines(&self) -> &[Line];
+}
+
+/// The length that a store once had is relied upon: see [`NonEmpty`].
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Heap {}
+    #[cfg(feature = "std")]
+    impl Sealed for super::Mapped {}
+    impl<S: Sealed + ?Sized> Sealed for &S {}
 }
 
 /// Memory that can be written, too.
@@ -142,19 +153,6 @@ impl<'a> SpreadBits<&'a mut [u64]> {
         *word |= 1 << (x % 64);
         before
     }
-}
-
-/// The line that a number names, all lines alike often: line n * lines / 2^64.
-#[inline(always)]
-pub(crate) fn spread(lines: &[Line], n: u64) -> &Line {
-    &lines[((u128::from(n) * lines.len() as u128) >> 64) as usize]
-}
-
-/// As [`spread`], to write.
-#[inline(always)]
-pub(crate) fn spread_mut(lines: &mut [Line], n: u64) -> &mut Line {
-    let at = ((u128::from(n) * lines.len() as u128) >> 64) as usize;
-    &mut lines[at]
 }
 
 /// How many bits are set in all.

@@ -69,7 +69,7 @@ impl From<BlockedBloom> for AtomicBlockedBloom {
             windows: windows(plain.params.lanes()),
             hasher: plain.hasher,
             isa: plain.isa,
-            store: Shared::from(plain.store),
+            store: Shared::from(plain.store.into_inner()),
         }
     }
 }

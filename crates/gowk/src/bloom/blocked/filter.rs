@@ -12,7 +12,7 @@ use crate::{
     hash::{Digest, Hasher, Key},
     simd::{Isa, Lanes, Machine, Task, Windows},
     stats::{Family, Stats},
-    store::{Heap, Line, Store, StoreMut, ones, prefetch_block, spread, spread_mut},
+    store::{Blocks, Heap, Line, NonEmpty, Store, StoreMut, ones, prefetch_block},
 };
 use core::fmt;
 
@@ -31,12 +31,13 @@ use core::fmt;
 #[derive(Clone)]
 pub struct BlockedBloom<S = Heap> {
     pub(super) params: BlockedParams,
-    pub(super) windows: &'static Windows,
+    /// Here and not behind a pointer: one load less on the way of each key.
+    pub(super) windows: Windows,
     pub(super) hasher: Hasher,
     pub(super) isa: Isa,
     /// Whether keys take the short way: the default hash and one line, by far the commonest shape.
     short: bool,
-    pub(super) store: S,
+    pub(super) store: NonEmpty<S>,
 }
 
 impl BlockedBloom {
@@ -69,12 +70,6 @@ impl Build for BlockedBloom {
 }
 
 impl<S> BlockedBloom<S> {
-    /// A filter whose bits are already there. The caller has checked that there are as many lines as the parameters say.
-    pub(crate) fn over(params: BlockedParams, hasher: Hasher, store: S) -> Self {
-        let short = params.span() == Span::Line && hasher.as_rapid().is_some();
-        Self { windows: windows(params.lanes()), params, hasher, isa: Isa::best(), short, store }
-    }
-
     /// Size, shape and promise.
     pub fn params(&self) -> &BlockedParams {
         &self.params
@@ -82,6 +77,19 @@ impl<S> BlockedBloom<S> {
 }
 
 impl<S: Store> BlockedBloom<S> {
+    /// A filter whose bits are already there. The caller has checked that there are as many lines as the parameters say.
+    pub(crate) fn over(params: BlockedParams, hasher: Hasher, store: S) -> Self {
+        let short = params.span() == Span::Line && hasher.as_rapid().is_some();
+        Self {
+            windows: *windows(params.lanes()),
+            params,
+            hasher,
+            isa: Isa::best(),
+            short,
+            store: NonEmpty::new(store),
+        }
+    }
+
     /// The bits.
     pub fn lines(&self) -> &[Line] {
         self.store.lines()
@@ -107,7 +115,7 @@ impl<S: Store> BlockedBloom<S> {
     fn measured_fpp(&self) -> f64 {
         let blocks = self.lines().chunks_exact(self.params.span() as usize);
         let covered: f64 =
-            blocks.map(|block| block.iter().map(|line| line_fpp(line, self.windows)).product::<f64>()).sum();
+            blocks.map(|block| block.iter().map(|line| line_fpp(line, &self.windows)).product::<f64>()).sum();
         covered / self.params.blocks() as f64
     }
 }
@@ -293,7 +301,7 @@ impl<S: Store, K: Key + ?Sized> Task for CoversShort<'_, S, K> {
         let BlockedBloom { windows, hasher, store, .. } = self.filter;
         let digest = self.key.digest(hasher.rapid());
         let [word] = words(digest);
-        machine.covers(spread(store.lines(), digest.h1), word, windows)
+        machine.covers(store.line(digest.h1), word, windows)
     }
 }
 
@@ -311,7 +319,7 @@ impl<S: StoreMut, K: Key + ?Sized> Task for SetShort<'_, S, K> {
         let BlockedBloom { windows, hasher, store, .. } = self.filter;
         let digest = self.key.digest(hasher.rapid());
         let [word] = words(digest);
-        Inserted::from_new(machine.set(spread_mut(store.lines_mut(), digest.h1), word, windows))
+        Inserted::from_new(machine.set(store.line_mut(digest.h1), word, windows))
     }
 }
 
@@ -365,11 +373,11 @@ impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        let windows = self.filter.windows;
+        let BlockedBloom { params, windows, store, .. } = self.filter;
         let digests = self.digests.take(self.answers.len());
         let answers = self.answers.iter_mut();
-        by_span!(self.filter.params.span(), L => {
-            let (blocks, _) = self.filter.store.lines().as_chunks::<L>();
+        by_span!(params.span(), L => {
+            let blocks = Blocks::<L>::new(store.lines());
             staged(digests, Answering { machine, windows, blocks, answers });
         });
     }
@@ -377,24 +385,24 @@ impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
 
 struct Answering<'a, M, const L: usize> {
     machine: M,
-    windows: &'static Windows,
-    blocks: &'a [[Line; L]],
+    windows: &'a Windows,
+    blocks: Blocks<'a, L>,
     answers: core::slice::IterMut<'a, bool>,
 }
 
-impl<M: Machine, const L: usize> Stages for Answering<'_, M, L> {
+impl<'a, M: Machine, const L: usize> Stages for Answering<'a, M, L> {
     type Item = Digest;
-    type Place = (usize, [u32; L]);
+    type Place = (&'a [Line; L], [u32; L]);
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {
-        fetch(self.blocks, digest)
+        (self.blocks.fetch(digest.h1), words(digest))
     }
 
     #[inline(always)]
-    fn act(&mut self, (at, words): Self::Place) {
+    fn act(&mut self, (block, words): Self::Place) {
         if let Some(answer) = self.answers.next() {
-            *answer = covers(self.machine, &self.blocks[at], words, self.windows);
+            *answer = covers(self.machine, block, words, self.windows);
         }
     }
 }
@@ -419,7 +427,7 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
 
 struct Setting<'a, M, const L: usize> {
     machine: M,
-    windows: &'static Windows,
+    windows: &'a Windows,
     blocks: &'a mut [[Line; L]],
 }
 

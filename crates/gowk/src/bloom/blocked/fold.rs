@@ -8,7 +8,7 @@ use crate::{
     hash::{Digest, Hasher},
     params::Promise,
     stats::Stats,
-    store::{Line, StoreMut},
+    store::Line,
 };
 use alloc::vec::Vec;
 

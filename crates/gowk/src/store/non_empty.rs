@@ -1,0 +1,127 @@
+//! Lines of which there is at least one, so that a number can name one of them without a question.
+//!
+//! Number n names line n L / 2^64 of L: all alike often, and always one that is there, as n < 2^64. Only with no lines at
+//! all is there none to name; that is seen to once, and each lookup is three instructions shorter.
+
+use super::{Heap, Line, Store, StoreMut, prefetch_block};
+
+#[inline(always)]
+fn spread(n: u64, over: usize) -> usize {
+    ((u128::from(n) * over as u128) >> 64) as usize
+}
+
+/// A store with at least one line.
+#[derive(Clone, Debug)]
+pub(crate) struct NonEmpty<S>(S);
+
+impl<S: Store> NonEmpty<S> {
+    /// # Panics
+    /// If it has none.
+    pub(crate) fn new(store: S) -> Self {
+        assert!(!store.lines().is_empty(), "at least one line");
+        Self(store)
+    }
+
+    #[inline(always)]
+    pub(crate) fn lines(&self) -> &[Line] {
+        self.0.lines()
+    }
+
+    /// The line that a number names.
+    #[inline(always)]
+    pub(crate) fn line(&self, n: u64) -> &Line {
+        let lines = self.0.lines();
+        // SAFETY: n < 2^64, so n L / 2^64 < L, as `new` saw that L > 0; a store keeps its length.
+        unsafe { lines.get_unchecked(spread(n, lines.len())) }
+    }
+
+    pub(crate) fn into_inner(self) -> S {
+        self.0
+    }
+}
+
+impl<S: StoreMut> NonEmpty<S> {
+    #[inline(always)]
+    pub(crate) fn lines_mut(&mut self) -> &mut [Line] {
+        self.0.lines_mut()
+    }
+
+    /// The line that a number names, to write.
+    #[inline(always)]
+    pub(crate) fn line_mut(&mut self, n: u64) -> &mut Line {
+        let lines = self.0.lines_mut();
+        let at = spread(n, lines.len());
+        // SAFETY: as in `line`.
+        unsafe { lines.get_unchecked_mut(at) }
+    }
+}
+
+impl NonEmpty<Heap> {
+    /// Keeps the first `lines` lines and gives the rest back.
+    ///
+    /// # Panics
+    /// If none is to be kept.
+    pub(crate) fn truncate(&mut self, lines: usize) {
+        assert!(lines > 0, "at least one line");
+        self.0.truncate(lines);
+    }
+}
+
+/// Blocks of `L` lines, at least one block.
+#[derive(Clone, Copy)]
+pub(crate) struct Blocks<'a, const L: usize>(&'a [[Line; L]]);
+
+impl<'a, const L: usize> Blocks<'a, L> {
+    /// # Panics
+    /// If there are fewer than `L` lines.
+    #[inline(always)]
+    pub(crate) fn new(lines: &'a [Line]) -> Self {
+        let (blocks, _) = lines.as_chunks();
+        assert!(!blocks.is_empty(), "at least one block");
+        Self(blocks)
+    }
+
+    /// The block that a number names.
+    #[inline(always)]
+    pub(crate) fn block(self, n: u64) -> &'a [Line; L] {
+        // SAFETY: as in `NonEmpty::line`; `new` saw that there is a block.
+        unsafe { self.0.get_unchecked(spread(n, self.0.len())) }
+    }
+
+    /// The block that a number names, its lines on their way.
+    #[inline(always)]
+    pub(crate) fn fetch(self, n: u64) -> &'a [Line; L] {
+        let block = self.block(n);
+        prefetch_block(block);
+        block
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_and_the_greatest_number_name_the_first_and_the_last_line() {
+        for count in [1u64, 2, 3, 100] {
+            let mut store = NonEmpty::new(Heap::zeroed(count).unwrap());
+            store.line_mut(0).0[0] += 1;
+            store.line_mut(u64::MAX).0[0] += 1;
+            assert_eq!(
+                store.lines()[0].0[0] + store.lines()[count as usize - 1].0[0],
+                if count == 1 { 4 } else { 2 }
+            );
+            assert!(core::ptr::eq(store.line(u64::MAX), &raw const store.lines()[count as usize - 1]));
+            assert!(core::ptr::eq(
+                Blocks::<1>::new(store.lines()).block(u64::MAX),
+                store.lines()[count as usize - 1..].as_chunks().0.first().unwrap()
+            ));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "at least one line")]
+    fn no_lines_are_refused() {
+        NonEmpty::new(Heap::zeroed(0).unwrap());
+    }
+}
