@@ -151,6 +151,11 @@ pub enum MergeError {
         /// The family of the other.
         theirs: &'static str,
     },
+    /// Filters of this kind cannot be merged at all.
+    Never {
+        /// The kind.
+        family: &'static str,
+    },
     /// The other holds an id that this one has no place for.
     OutOfRange(OutOfRange),
     /// There is no room for the keys of both.
@@ -184,6 +189,10 @@ impl fmt::Display for MergeError {
                 f.write_str("windows over the last inserts have no common order of inserts; merge windows over time")
             }
             Self::Family { ours, theirs } => write!(f, "a {theirs} filter cannot be merged into a {ours} filter"),
+            Self::Never { family } => write!(
+                f,
+                "{family} filters cannot be merged, as they keep too little of their keys; insert the keys of both into one"
+            ),
             Self::OutOfRange(OutOfRange { id, start, end }) => write!(
                 f,
                 "the other set holds {id}, which is not among the ids {start}..{end} of this one; make this one for a range that covers both"

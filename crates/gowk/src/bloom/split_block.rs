@@ -91,6 +91,11 @@ impl SplitBlockParams {
         Ok(Self { blocks, promise: Promise { items, fpp: rate(items, blocks) } })
     }
 
+    /// The same size, with the promise as it was asked for.
+    pub(crate) fn with_promise(self, promise: Promise) -> Self {
+        Self { promise, ..self }
+    }
+
     /// The blocks of 32 bytes.
     pub fn blocks(&self) -> u64 {
         self.blocks
@@ -191,6 +196,11 @@ fn block_of(digest: Digest, blocks: u64) -> usize {
 }
 
 impl<S> SplitBlockBloom<S> {
+    /// A filter whose bits are already there. The caller has checked that there are as many lines as the parameters say.
+    pub(crate) fn over(params: SplitBlockParams, hasher: Hasher, store: S) -> Self {
+        Self { params, hasher, isa: Isa::best(), store }
+    }
+
     /// Size and promise.
     pub fn params(&self) -> &SplitBlockParams {
         &self.params

@@ -17,6 +17,23 @@ use std::{
 };
 
 pub(super) fn save(filter: &impl Persist, path: &Path) -> io::Result<()> {
+    replace(path, |file| {
+        file.write_all(&super::head::encode(filter))?;
+        for section in filter.sections() {
+            let mut written = Ok(());
+            in_file_order(section, |part| {
+                if written.is_ok() {
+                    written = file.write_all(part);
+                }
+            });
+            written?;
+        }
+        Ok(())
+    })
+}
+
+/// Puts what `write` writes in the place of a file, whole or not at all.
+pub(super) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -30,16 +47,7 @@ pub(super) fn save(filter: &impl Persist, path: &Path) -> io::Result<()> {
         options.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut file = options.tempfile_in(folder)?;
-    file.write_all(&super::head::encode(filter))?;
-    for section in filter.sections() {
-        let mut written = Ok(());
-        in_file_order(section, |part| {
-            if written.is_ok() {
-                written = file.write_all(part);
-            }
-        });
-        written?;
-    }
+    write(file.as_file_mut())?;
     // To the disk before the rename: else a crash could leave the new name on an empty file.
     file.as_file().sync_all()?;
     file.persist(path)?;

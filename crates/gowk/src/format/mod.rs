@@ -1,4 +1,4 @@
-//! Filters as bytes: the `.gowk` file, every byte of which is in `docs/format.md`.
+//! Filters as bytes: the `.gowk` file, every byte of which is in `docs/format.md`; and the files of other systems, in [`foreign`].
 //!
 //! | call | gives | costs |
 //! |---|---|---|
@@ -12,13 +12,20 @@
 //! [`OpenError`].
 
 mod any;
+pub mod dcso;
 mod error;
 mod fields;
 #[cfg(feature = "std")]
 mod file;
+pub mod foreign;
+pub mod guava;
 mod head;
+pub mod parquet;
+pub mod redisbloom;
+pub mod roaring;
 #[cfg(feature = "serde")]
 mod serde;
+pub mod spark;
 
 pub use any::AnyFilter;
 pub use error::OpenError;

@@ -24,6 +24,7 @@
 //! (9 instructions to 16), and a lookup that misses the cache is paid by the instruction: fewer of them, more lookups in
 //! flight. Neither is a cryptographic function; where an attacker can observe answers at length, take `Sip13`.
 
+pub mod foreign;
 mod key;
 mod rapid;
 mod seed;
@@ -74,16 +75,44 @@ pub enum HashId {
     Rapid = 1,
     /// SipHash-1-3, keyed with the filter's [`Seed`].
     Sip13 = 2,
+    /// [`foreign::Murmur3X64`], of Guava.
+    Murmur3X64 = 16,
+    /// [`foreign::SparkMurmur3`]; the low 32 bits of the [`Seed`] are Spark's.
+    SparkMurmur3 = 17,
+    /// [`foreign::Murmur2Twice`], of RedisBloom's Bloom filters.
+    Murmur2Twice = 18,
+    /// [`foreign::Murmur2`], of RedisBloom's cuckoo filters.
+    Murmur2 = 19,
+    /// [`foreign::Xxh64`], of Parquet.
+    Xxh64 = 20,
+    /// [`foreign::Fnv1`], of DCSO.
+    Fnv1 = 21,
+    /// [`foreign::LevelDb`].
+    LevelDb = 22,
 }
 
 impl HashId {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Rapid,
+        Self::Sip13,
+        Self::Murmur3X64,
+        Self::SparkMurmur3,
+        Self::Murmur2Twice,
+        Self::Murmur2,
+        Self::Xxh64,
+        Self::Fnv1,
+        Self::LevelDb,
+    ];
+
     /// The hash of this number, if this version knows it.
     pub fn from_tag(tag: u8) -> Option<Self> {
-        match tag {
-            1 => Some(Self::Rapid),
-            2 => Some(Self::Sip13),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|id| *id as u8 == tag)
+    }
+
+    /// Whether it is another system's: public, unseeded, and only for files of that system.
+    pub fn is_foreign(self) -> bool {
+        self as u8 >= Self::Murmur3X64 as u8
     }
 
     /// The name under which humans meet it.
@@ -91,6 +120,13 @@ impl HashId {
         match self {
             Self::Rapid => "rapidhash-v3",
             Self::Sip13 => "siphash-1-3",
+            Self::Murmur3X64 => "murmur3-x64-128",
+            Self::SparkMurmur3 => "murmur3-x86-32 of Spark",
+            Self::Murmur2Twice => "murmurhash64a, twice",
+            Self::Murmur2 => "murmurhash64a",
+            Self::Xxh64 => "xxh64",
+            Self::Fnv1 => "fnv-1",
+            Self::LevelDb => "leveldb",
         }
     }
 }
@@ -181,11 +217,30 @@ impl Hasher {
         &self.rapid
     }
 
+    /// All hashes but the default one, which is to be short where it is used.
     #[inline(never)]
-    fn sip(&self, bytes: &[u8]) -> Digest {
-        let mut sip = SipHasher13::new_with_key(&self.seed.to_bytes());
-        sip.write(bytes);
-        Digest::from(sip.finish())
+    fn other(&self, bytes: &[u8]) -> Digest {
+        match self.id {
+            HashId::Rapid => self.rapid.bytes(bytes),
+            HashId::Sip13 => {
+                let mut sip = SipHasher13::new_with_key(&self.seed.to_bytes());
+                sip.write(bytes);
+                Digest::from(sip.finish())
+            }
+            HashId::Murmur3X64 => foreign::Murmur3X64.bytes(bytes),
+            HashId::SparkMurmur3 => self.spark().bytes(bytes),
+            HashId::Murmur2Twice => foreign::Murmur2Twice.bytes(bytes),
+            HashId::Murmur2 => foreign::Murmur2.bytes(bytes),
+            HashId::Xxh64 => foreign::Xxh64.bytes(bytes),
+            HashId::Fnv1 => foreign::Fnv1.bytes(bytes),
+            HashId::LevelDb => foreign::LevelDb.bytes(bytes),
+        }
+    }
+
+    /// Spark's hash under this hasher's seed, whatever it does.
+    pub(crate) fn spark(&self) -> foreign::SparkMurmur3 {
+        let seed = self.seed.to_bytes();
+        foreign::SparkMurmur3 { seed: i32::from_le_bytes([seed[0], seed[1], seed[2], seed[3]]) }
     }
 }
 
@@ -194,7 +249,7 @@ impl KeyHash for Hasher {
     fn bytes(&self, bytes: &[u8]) -> Digest {
         match self.id {
             HashId::Rapid => self.rapid.bytes(bytes),
-            HashId::Sip13 => self.sip(bytes),
+            _ => self.other(bytes),
         }
     }
 
@@ -202,7 +257,7 @@ impl KeyHash for Hasher {
     fn word(&self, word: u64) -> Digest {
         match self.id {
             HashId::Rapid => self.rapid.word(word),
-            HashId::Sip13 => self.sip(&word.to_le_bytes()),
+            _ => self.other(&word.to_le_bytes()),
         }
     }
 }
@@ -248,6 +303,32 @@ mod tests {
         // The empty message under the key 00 01 .. 0f, as published.
         let ours = Hasher::hardened(Seed::from_bytes(core::array::from_fn(|i| i as u8)));
         assert_eq!(ours.bytes(b"").h1, 0xabac_0158_050f_c4dc);
+    }
+
+    #[test]
+    fn every_hash_has_a_number_of_its_own() {
+        for id in HashId::ALL {
+            assert_eq!(HashId::from_tag(id as u8), Some(id));
+        }
+        assert_eq!(HashId::from_tag(0), None);
+        assert!(!HashId::Sip13.is_foreign() && HashId::Murmur3X64.is_foreign());
+    }
+
+    #[test]
+    fn a_hasher_of_another_system_is_its_hash() {
+        let hasher = |id| Hasher::with_id(id, Seed::from(u64::from((-7i32).cast_unsigned())));
+        let key = b"http://example.org/\xff";
+        for (id, digest) in [
+            (HashId::Murmur3X64, foreign::Murmur3X64.bytes(key)),
+            (HashId::SparkMurmur3, foreign::SparkMurmur3 { seed: -7 }.bytes(key)),
+            (HashId::Murmur2Twice, foreign::Murmur2Twice.bytes(key)),
+            (HashId::Murmur2, foreign::Murmur2.bytes(key)),
+            (HashId::Xxh64, foreign::Xxh64.bytes(key)),
+            (HashId::Fnv1, foreign::Fnv1.bytes(key)),
+            (HashId::LevelDb, foreign::LevelDb.bytes(key)),
+        ] {
+            assert_eq!(hasher(id).bytes(key), digest, "{}", id.name());
+        }
     }
 
     #[test]

@@ -62,6 +62,11 @@ impl Heap {
         Ok(Self(memory))
     }
 
+    /// One line more.
+    pub(crate) fn push(&mut self, line: Line) {
+        self.0.push(line);
+    }
+
     /// Keeps the first `lines` lines and gives the rest back.
     pub(crate) fn truncate(&mut self, lines: usize) {
         self.0.truncate(lines);

@@ -8,12 +8,16 @@
 //! | [`Mapped`] | a file, opened in O(1), shared by every process that maps it | no |
 //! | [`Shared`] | atomic words | through `&self`, from many threads |
 
+#[cfg(feature = "std")]
+mod bytes;
 mod heap;
 #[cfg(feature = "std")]
 mod mapped;
 mod non_empty;
 mod shared;
 
+#[cfg(feature = "std")]
+pub use bytes::MappedBytes;
 pub use heap::Heap;
 pub(crate) use heap::advise_huge;
 #[cfg(feature = "std")]
