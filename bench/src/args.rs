@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Inproc(Inproc),
     /// What an insert into a cuckoo filter costs, by how full it is
     Load(Load),
+    /// Guava's filter, asked by Guava in a JVM and by us from the same file
+    Guava(Guava),
 }
 
 #[derive(Args)]
@@ -62,6 +64,25 @@ pub(crate) struct Load {
     /// How many tables to fill; the best of them counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: u32,
+}
+
+#[derive(Args)]
+pub(crate) struct Guava {
+    /// How many keys to insert
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "100k,1M,10M", value_parser = count)]
+    pub(crate) items: Vec<usize>,
+
+    /// The false-positive rate to ask for
+    #[arg(long, value_name = "RATE", default_value = "1%", value_parser = rate)]
+    pub(crate) fpp: f64,
+
+    /// How often to start the JVM and to ask beside it; the best round counts
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rounds: u32,
+
+    /// Guava, as Debian's libguava-java installs it
+    #[arg(long, value_name = "JAR", default_value = "/usr/share/java/guava.jar")]
+    pub(crate) jar: PathBuf,
 }
 
 impl Inproc {

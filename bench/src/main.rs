@@ -6,6 +6,7 @@ mod alloc;
 mod args;
 mod clock;
 mod floor;
+mod guava;
 mod hashing;
 mod inproc;
 mod keys;
@@ -29,5 +30,6 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Inproc(options) => inproc::run(&options),
         Command::Load(options) => load::run(&options),
+        Command::Guava(options) => guava::run(&options),
     }
 }
