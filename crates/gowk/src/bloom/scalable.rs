@@ -24,7 +24,7 @@ use super::blocked::{
 };
 use crate::{
     builder::Build,
-    error::{Full, ParamsError},
+    error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted},
     format::{Body, Fields, Head, OpenError, ParamsWriter, Persist},
     hash::{Digest, Hasher},
@@ -153,6 +153,23 @@ impl ScalableBloom {
     pub fn with_params(params: ScalableParams, hasher: Hasher) -> Result<Self, ParamsError> {
         let first = BlockedBloom::with_params(params.link(0)?, hasher)?;
         Ok(Self { params, hasher, links: vec![Link { filter: first, keys: 0 }] })
+    }
+
+    /// A chain of one link that is there already, with so many keys counted in it.
+    pub fn of_link(params: ScalableParams, filter: BlockedBloom, keys: u64) -> Self {
+        Self { params, hasher: *filter.hasher(), links: vec![Link { filter, keys }] }
+    }
+
+    /// Puts a link that is there already behind the others. It must hash as they do.
+    pub fn push_link(&mut self, filter: BlockedBloom, keys: u64) -> Result<(), MergeError> {
+        self.hasher.fits(filter.hasher())?;
+        self.links.push(Link { filter, keys });
+        Ok(())
+    }
+
+    /// The links, each with the keys counted in it.
+    pub fn into_links(self) -> impl Iterator<Item = (BlockedBloom, u64)> {
+        self.links.into_iter().map(|link| (link.filter, link.keys))
     }
 
     /// The link that takes the next key: the last one, or a new one behind it.
@@ -406,6 +423,20 @@ mod tests {
                 chain.stats()
             );
         }
+    }
+
+    #[test]
+    fn a_chain_taken_apart_and_put_together_is_the_same() {
+        let whole = chain(20_000);
+        let mut links = whole.clone().into_links();
+        let (first, keys) = links.next().unwrap();
+        let mut again = ScalableBloom::of_link(whole.params, first, keys);
+        for (link, keys) in links {
+            again.push_link(link, keys).unwrap();
+        }
+        assert!(again == whole);
+        let stranger = BlockedBloom::builder().items(10).seed(99).build().unwrap();
+        assert_eq!(again.push_link(stranger, 0), Err(MergeError::Seed));
     }
 
     #[test]

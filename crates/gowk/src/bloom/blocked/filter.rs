@@ -201,6 +201,11 @@ impl<S: StoreMut> Insert for BlockedBloom<S> {
 }
 
 impl<S: StoreMut> BlockedBloom<S> {
+    /// The bits, to write: for those who keep filters in a form of their own. Any bits are a filter.
+    pub fn lines_mut(&mut self) -> &mut [Line] {
+        self.store.lines_mut()
+    }
+
     /// Forgets all keys.
     pub fn clear(&mut self) {
         self.store.lines_mut().fill(Line::ZERO);

@@ -140,7 +140,8 @@ impl BlockedParams {
     }
 
     /// As [`with_shape`](Self::with_shape), with the promise as a file states it.
-    pub(crate) fn with_promise(self, promise: Promise) -> Self {
+    #[must_use]
+    pub fn with_promise(self, promise: Promise) -> Self {
         Self { promise, ..self }
     }
 

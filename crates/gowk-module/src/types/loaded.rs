@@ -1,0 +1,199 @@
+//! A value that may still be arriving in chunks, and that is dumped from a snapshot: what cuckoo filters and sketches share.
+//!
+//! Unlike the bits of a Bloom filter, which are only ever set, their bytes move. So a dump copies them when it begins, hands out the copy
+//! chunk by chunk, and drops it at the end; or with the next dump, or when a change comes after it was left alone for [`PATIENCE`].
+
+use super::{
+    ENCODING, Value,
+    bytes::Reader,
+    image::{self, Body, DUMP_CHUNK, Pending},
+};
+use crate::{
+    callbacks::{AofOut, Digest, Handle, RdbIn, RdbOut},
+    error::{CommandError, LoadError},
+};
+use std::ffi::{CStr, c_int};
+
+/// A value that has an image.
+pub(crate) trait Imaged: Sized {
+    const NAME: &'static CStr;
+    /// The command that takes the chunks of its image.
+    const LOAD_COMMAND: &'static CStr;
+    /// Begins the names of its events.
+    const LOADED: &'static CStr;
+
+    fn handle() -> &'static Handle;
+    fn image(&self) -> (Vec<u8>, Body<'_>);
+    fn from_image(kind: u8, fields: Reader<'_>, body: &[u8]) -> Result<Self, LoadError>;
+    fn memory(&self) -> usize;
+    fn copy(&self) -> Result<Self, LoadError>;
+}
+
+/// Milliseconds for which a dump that nobody continues is kept.
+const PATIENCE: u64 = 300_000;
+
+pub(crate) struct Loaded<T> {
+    state: State<T>,
+    dump: Option<Box<Dump>>,
+}
+
+enum State<T> {
+    Ready(T),
+    Pending(Pending),
+}
+
+struct Dump {
+    bytes: Vec<u8>,
+    touched: u64,
+}
+
+impl<T: Imaged> Loaded<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { state: State::Ready(value), dump: None }
+    }
+
+    /// One of which only the header has come.
+    pub(crate) fn begun(header: &[u8]) -> Result<Self, LoadError> {
+        Ok(Self { state: State::Pending(Pending::new(header.to_vec())?), dump: None })
+    }
+
+    /// The value, if it has come whole.
+    pub(crate) fn get(&self) -> Result<&T, CommandError> {
+        match &self.state {
+            State::Ready(value) => Ok(value),
+            State::Pending(_) => Err(STILL_LOADING),
+        }
+    }
+
+    /// The value, to change.
+    pub(crate) fn get_mut(&mut self, now: impl FnOnce() -> u64) -> Result<&mut T, CommandError> {
+        if let Some(dump) = &self.dump
+            && dump.touched + PATIENCE < now()
+        {
+            self.dump = None;
+        }
+        match &mut self.state {
+            State::Ready(value) => Ok(value),
+            State::Pending(_) => Err(STILL_LOADING),
+        }
+    }
+
+    /// Takes the next chunk; becomes whole with the last.
+    pub(crate) fn take_chunk(&mut self, iterator: u64, chunk: &[u8]) -> Result<(), LoadError> {
+        let State::Pending(pending) = &mut self.state else {
+            return Err(LoadError::field("the value", "is complete"));
+        };
+        pending.take(iterator, chunk)?;
+        if pending.is_complete() {
+            self.state = State::Ready(whole(pending)?);
+        }
+        Ok(())
+    }
+
+    /// The chunk that an iterator asks for, with the next iterator; none at the end.
+    pub(crate) fn scan(&mut self, iterator: u64, now: u64) -> Result<Option<(u64, Vec<u8>)>, CommandError> {
+        let State::Ready(value) = &self.state else { return Err(STILL_LOADING) };
+        let Some(offset) = iterator.checked_sub(1) else {
+            let (header, body) = value.image();
+            let bytes = body.read(0, usize::try_from(body.len()).unwrap_or(usize::MAX));
+            self.dump = Some(Box::new(Dump { bytes, touched: now }));
+            return Ok(Some((1, header)));
+        };
+        let gone = CommandError::Refused("ERR there is no such dump any more; begin again with iterator 0");
+        let dump = self.dump.as_mut().ok_or(gone)?;
+        dump.touched = now;
+        let chunk = Body::Bytes((&dump.bytes[..]).into()).read(offset, DUMP_CHUNK);
+        if chunk.is_empty() {
+            self.dump = None;
+            return Ok(None);
+        }
+        Ok(Some((iterator + chunk.len() as u64, chunk)))
+    }
+}
+
+const STILL_LOADING: CommandError =
+    CommandError::Refused("ERR the value is being loaded; send its other chunks first");
+
+fn whole<T: Imaged>(pending: &Pending) -> Result<T, LoadError> {
+    let (kind, _, fields) = image::read_header(&pending.header)?;
+    T::from_image(kind, fields, &pending.body)
+}
+
+impl<T: Imaged> Value for Loaded<T> {
+    const NAME: &'static CStr = T::NAME;
+
+    fn handle() -> &'static Handle {
+        T::handle()
+    }
+
+    fn save(&self, out: &mut RdbOut<'_>) {
+        match &self.state {
+            State::Ready(value) => {
+                out.u64(0);
+                let (header, body) = value.image();
+                image::save(out, &header, &body);
+            }
+            State::Pending(pending) => {
+                out.u64(1);
+                out.bytes(&pending.header);
+                out.bytes(&pending.body);
+            }
+        }
+    }
+
+    fn load(input: &mut RdbIn<'_>, encoding: c_int) -> Result<Self, LoadError> {
+        if encoding != ENCODING {
+            return Err(LoadError::Encoding { found: encoding as u64 });
+        }
+        match input.u64()? {
+            0 => Ok(Self::new(whole(&image::load(input)?)?)),
+            1 => {
+                let mut pending = Pending::new(input.bytes()?)?;
+                let body = input.bytes()?;
+                if !body.is_empty() {
+                    pending.take(1 + body.len() as u64, &body)?;
+                }
+                Ok(Self { state: State::Pending(pending), dump: None })
+            }
+            found => Err(LoadError::Encoding { found }),
+        }
+    }
+
+    fn rewrite(&self, out: &mut AofOut<'_>) {
+        match &self.state {
+            State::Ready(value) => {
+                let (header, body) = value.image();
+                image::rewrite(out, T::LOAD_COMMAND, &header, &body);
+            }
+            State::Pending(pending) => {
+                let body = Body::Bytes((&pending.body[..]).into());
+                image::rewrite(out, T::LOAD_COMMAND, &pending.header, &body);
+            }
+        }
+    }
+
+    fn memory(&self) -> usize {
+        let dump = self.dump.as_ref().map_or(0, |dump| dump.bytes.capacity());
+        dump + match &self.state {
+            State::Ready(value) => value.memory(),
+            State::Pending(pending) => pending.memory(),
+        }
+    }
+
+    fn digest(&self, digest: &mut Digest<'_>) {
+        if let State::Ready(value) = &self.state {
+            let (header, body) = value.image();
+            digest.add(&header);
+            image::digest(digest, &body);
+        }
+        digest.end();
+    }
+
+    fn copy(&self) -> Result<Self, LoadError> {
+        let state = match &self.state {
+            State::Ready(value) => State::Ready(value.copy()?),
+            State::Pending(pending) => State::Pending(pending.clone()),
+        };
+        Ok(Self { state, dump: None })
+    }
+}
