@@ -86,7 +86,7 @@ table! {
     [c"BF.INFO", bf::info, READ_FAST, -2, First, c"What the filter is and holds", c"O(links)"],
     [c"BF.DEBUG", bf::debug, READ_FAST, 2, First, c"The links of the filter", c"O(links)"],
     [c"BF.SCANDUMP", bf::scandump, READ, 3, First, c"The next chunk of the filter's bytes", c"O(chunk)"],
-    [c"BF.LOADCHUNK", bf::loadchunk, WRITE, 4, First, c"Takes a chunk of SCANDUMP, also of RedisBloom's", c"O(chunk), the last O(n)"],
+    [c"BF.LOADCHUNK", bf::loadchunk, WRITE, 4, First, c"Takes a chunk of SCANDUMP", c"O(chunk), the last O(n)"],
     [c"BF.MERGE", bf::merge, WRITE, -3, All, c"Makes the first filter the union with the others", c"O(n) in their sizes"],
     [c"BF.CLEAR", bf::clear, FREE_FAST, 2, First, c"Forgets all items", c"O(n) in the size"],
     [c"BF.DUMP", bf::dump, READ, 2, First, c"The filter as the bytes of a .gowk file", c"O(n) in the size"],

@@ -253,7 +253,7 @@ fn splitmix(state: &mut u64) -> u64 {
 
 /// Changes some bytes: flips, cuts, runs of 0 and ff.
 fn mutate(bytes: &mut Vec<u8>, random: &mut u64) {
-    for _ in 0..1 + splitmix(random) % 3 {
+    for _ in 0..=(splitmix(random) % 3) {
         let at = splitmix(random) as usize % bytes.len().max(1);
         match splitmix(random) % 5 {
             0 => bytes[at] ^= 1 << (splitmix(random) % 8),
@@ -336,7 +336,7 @@ fn a_thousand_forged_chunks_leave_the_server_alive() {
         for _ in 0..250 {
             let (mut header, mut body) = (header.clone(), body.clone());
             mutate(&mut header, &mut random);
-            if splitmix(&mut random) % 2 == 0 {
+            if splitmix(&mut random).is_multiple_of(2) {
                 mutate(&mut body, &mut random);
             }
             redis.say("DEL v");

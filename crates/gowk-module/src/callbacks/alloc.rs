@@ -48,6 +48,16 @@ fn padded(layout: Layout) -> Option<usize> {
     layout.size().checked_add(layout.align() + size_of::<usize>())
 }
 
+/// Where the address of the allocation of an aligned place is kept.
+///
+/// # Safety
+/// The word before `place` must lie in its allocation.
+#[expect(clippy::cast_ptr_alignment, reason = "it is called for places aligned to more than a pointer")]
+unsafe fn before(place: *mut u8) -> *mut *mut u8 {
+    // SAFETY: the caller's.
+    unsafe { place.cast::<*mut u8>().sub(1) }
+}
+
 // SAFETY: places are disjoint because the server's are; an aligned one lies inside its own padded allocation, whose address is kept
 // in the word before it, and is given back by that address.
 unsafe impl GlobalAlloc for ServerMemory {
@@ -65,7 +75,7 @@ unsafe impl GlobalAlloc for ServerMemory {
             }
             let start = (base as usize + size_of::<usize>()).next_multiple_of(layout.align());
             let place = base.add(start - base as usize);
-            place.cast::<*mut u8>().sub(1).write(base);
+            before(place).write(base);
             place
         }
     }
@@ -76,7 +86,7 @@ unsafe impl GlobalAlloc for ServerMemory {
             if layout.align() <= PLAIN_ALIGN {
                 return Self::raw_free(place, layout.size());
             }
-            let base = place.cast::<*mut u8>().sub(1).read();
+            let base = before(place).read();
             Self::raw_free(base, padded(layout).unwrap_or(0));
         }
     }

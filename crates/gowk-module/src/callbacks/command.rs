@@ -145,16 +145,16 @@ unsafe fn describe(handle: *mut raw::RedisModuleCommand, command: &Command) {
             spec.fk.range.keystep = 1;
             spec
         };
-        let mut specs = vec![spec(access as u32, 1)];
+        let mut specs = vec![spec(access, 1)];
         match command.keys {
             Keys::First => {}
             Keys::All => {
-                let mut sources = spec(read as u32, 2);
+                let mut sources = spec(read, 2);
                 sources.fk.range.lastkey = -1;
                 specs.push(sources);
             }
             Keys::Counted => {
-                let mut sources = spec(read as u32, 2);
+                let mut sources = spec(read, 2);
                 sources.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_KEYNUM;
                 sources.fk.keynum.keynumidx = 0;
                 sources.fk.keynum.firstkey = 1;

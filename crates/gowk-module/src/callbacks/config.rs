@@ -86,11 +86,12 @@ extern "C" fn set_number(
     told(error, || setting.set_integer(value))
 }
 
+/// The server copies the texts that it gets and leaves them to us; so each is kept until the next one.
+static LAST: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(ptr::null_mut());
+
 extern "C" fn get_string(_: *const std::ffi::c_char, setting: *mut c_void) -> *mut raw::RedisModuleString {
     // SAFETY: as above.
     let setting = unsafe { &*setting.cast::<Setting>() };
-    // The server copies what it gets and leaves it to us; so each answer is kept until the next one.
-    static LAST: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(ptr::null_mut());
     let answer = text(&setting.get_text());
     let last = LAST.swap(answer, Ordering::Relaxed);
     if !last.is_null() {

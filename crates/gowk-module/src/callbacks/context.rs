@@ -30,7 +30,7 @@ impl Flags {
     }
 }
 
-impl<'a> Ctx<'a> {
+impl Ctx<'_> {
     /// # Safety
     /// `ctx` must be live for as long as the result is used.
     pub(super) unsafe fn new(ctx: *mut raw::RedisModuleCtx) -> Self {
@@ -48,6 +48,7 @@ impl<'a> Ctx<'a> {
     }
 
     /// The time in milliseconds since 1970.
+    #[expect(clippy::unused_self, reason = "the time is the server's, so it is asked for by its context")]
     pub(crate) fn now(&self) -> u64 {
         // SAFETY: a call without arguments.
         unsafe { api!(RedisModule_Milliseconds()) }.unsigned_abs()

@@ -92,7 +92,7 @@ extern "C" fn RedisModule_OnLoad(
     let name: &CStr = crate::NAME;
     // SAFETY: the server hands its own context; `Init` fills in the functions before anything else is called.
     let status = unsafe {
-        raw::Export_RedisModule_Init(ctx, name.as_ptr() as *const c_char, crate::REPORTED_VERSION, 1)
+        raw::Export_RedisModule_Init(ctx, name.as_ptr().cast::<c_char>(), crate::REPORTED_VERSION, 1)
     };
     if status != OK {
         return ERR;

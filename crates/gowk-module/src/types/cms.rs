@@ -30,7 +30,7 @@ const SPREAD: u64 = 0xd134_2543_de82_ef95;
 
 /// The bytes that the counters of such a sketch take; none if they are too many to count.
 pub(crate) fn bytes(width: u64, depth: u64) -> Option<u64> {
-    width.checked_mul(depth)?.checked_mul(4).filter(|bytes| *bytes <= i64::MAX as u64)
+    width.checked_mul(depth)?.checked_mul(4).filter(|bytes| i64::try_from(*bytes).is_ok())
 }
 
 impl Cms {

@@ -14,7 +14,7 @@ use std::{
 };
 
 /// The module, built for this run.
-pub fn module() -> &'static Path {
+pub(crate) fn module() -> &'static Path {
     static MODULE: OnceLock<PathBuf> = OnceLock::new();
     MODULE.get_or_init(|| {
         if let Some(path) = std::env::var_os("GOWK_MODULE") {
@@ -34,7 +34,7 @@ pub fn module() -> &'static Path {
 }
 
 /// A server that ends with this value.
-pub struct Server {
+pub(crate) struct Server {
     process: Child,
     pub port: u16,
     pub folder: PathBuf,
@@ -44,7 +44,7 @@ pub struct Server {
 
 impl Server {
     /// A server with these options, in a folder of its own.
-    pub fn start(options: &[&str]) -> Self {
+    pub(crate) fn start(options: &[&str]) -> Self {
         let owned = tempfile::tempdir().expect("a folder");
         let folder = owned.path().to_owned();
         let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
@@ -52,29 +52,29 @@ impl Server {
         Self { process, port, folder, options, owned: Some(owned) }
     }
 
-    pub fn connect(&self) -> Client {
+    pub(crate) fn connect(&self) -> Client {
         Client::connect(self.port)
     }
 
     /// A client that speaks RESP3.
-    pub fn connect_3(&self) -> Client {
+    pub(crate) fn connect_3(&self) -> Client {
         let mut client = self.connect();
         client.call(&["HELLO", "3"]);
         client
     }
 
     /// Ends the server at once and starts it again over the same folder.
-    pub fn kill_and_restart(&mut self) {
+    pub(crate) fn kill_and_restart(&mut self) {
         self.process.kill().expect("it runs");
         self.process.wait().expect("it ended");
         (self.process, self.port) = spawn(&self.folder, &self.options);
     }
 
-    pub fn is_alive(&mut self) -> bool {
+    pub(crate) fn is_alive(&mut self) -> bool {
         self.process.try_wait().expect("it can be asked").is_none()
     }
 
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }
 }
@@ -129,7 +129,7 @@ fn spawn(folder: &Path, options: &[String]) -> (Child, u16) {
 
 /// A reply, as the protocol has it.
 #[derive(Clone, PartialEq)]
-pub enum Reply {
+pub(crate) enum Reply {
     Status(String),
     Error(String),
     Int(i64),
@@ -142,28 +142,28 @@ pub enum Reply {
 }
 
 impl Reply {
-    pub fn array(self) -> Vec<Reply> {
+    pub(crate) fn array(self) -> Vec<Reply> {
         match self {
             Self::Array(all) => all,
             other => panic!("{other:?} is no array"),
         }
     }
 
-    pub fn int(&self) -> i64 {
+    pub(crate) fn int(&self) -> i64 {
         match self {
             Self::Int(n) => *n,
             other => panic!("{other:?} is no integer"),
         }
     }
 
-    pub fn bytes(self) -> Vec<u8> {
+    pub(crate) fn bytes(self) -> Vec<u8> {
         match self {
             Self::Bulk(bytes) => bytes,
             other => panic!("{other:?} is no string"),
         }
     }
 
-    pub fn is_error(&self) -> bool {
+    pub(crate) fn is_error(&self) -> bool {
         matches!(self, Self::Error(_))
     }
 }
@@ -192,10 +192,10 @@ impl fmt::Debug for Reply {
 }
 
 /// A connection.
-pub struct Client(BufReader<TcpStream>);
+pub(crate) struct Client(BufReader<TcpStream>);
 
 impl Client {
-    pub fn connect(port: u16) -> Self {
+    pub(crate) fn connect(port: u16) -> Self {
         Self::try_connect(port).expect("the server answers")
     }
 
@@ -206,17 +206,17 @@ impl Client {
         Some(Self(BufReader::new(stream)))
     }
 
-    pub fn call<W: AsRef<[u8]>>(&mut self, words: &[W]) -> Reply {
+    pub(crate) fn call<W: AsRef<[u8]>>(&mut self, words: &[W]) -> Reply {
         self.try_call(words).expect("the server answers")
     }
 
     /// None if the server has gone.
-    pub fn try_call<W: AsRef<[u8]>>(&mut self, words: &[W]) -> Option<Reply> {
+    pub(crate) fn try_call<W: AsRef<[u8]>>(&mut self, words: &[W]) -> Option<Reply> {
         self.send(words)?;
         self.read()
     }
 
-    pub fn send<W: AsRef<[u8]>>(&mut self, words: &[W]) -> Option<()> {
+    pub(crate) fn send<W: AsRef<[u8]>>(&mut self, words: &[W]) -> Option<()> {
         let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
         for word in words {
             let word = word.as_ref();
@@ -228,11 +228,11 @@ impl Client {
     }
 
     /// A command as a line, and its reply as [`Reply`]'s short text.
-    pub fn say(&mut self, line: &str) -> String {
+    pub(crate) fn say(&mut self, line: &str) -> String {
         format!("{:?}", self.call(&line.split(' ').collect::<Vec<_>>()))
     }
 
-    pub fn read(&mut self) -> Option<Reply> {
+    pub(crate) fn read(&mut self) -> Option<Reply> {
         let mut line = String::new();
         self.0.read_line(&mut line).ok().filter(|len| *len > 0)?;
         let line = line.trim_end_matches("\r\n");
@@ -266,7 +266,7 @@ impl Client {
 }
 
 /// Waits until it is so; fails after a minute.
-pub fn until(what: &str, mut so: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !so() {
         assert!(Instant::now() < patience, "waited a minute for {what}");

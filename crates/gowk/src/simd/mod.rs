@@ -74,7 +74,9 @@ impl Isa {
     /// The best that this processor has; plain Rust if built with `--cfg gowk_portable`, as `./test` does once.
     pub(crate) fn best() -> Self {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        if !cfg!(gowk_portable) && let Some(avx2) = avx2::Avx2::detect() {
+        if !cfg!(gowk_portable)
+            && let Some(avx2) = avx2::Avx2::detect()
+        {
             return Self::Avx2(avx2);
         }
         Self::Portable
