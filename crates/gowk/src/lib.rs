@@ -47,6 +47,8 @@ pub use guard::Guard;
 pub use hash::{Digest, HashId, Hasher, Key, KeyHash, Seed};
 pub use params::{LEAST_FPP, Promise};
 pub use plan::{Choice, Costs, Needs};
+#[doc(hidden)] // for the jobs, which may hold no unsafe code
+pub use simd::bytes;
 pub use sketch::{
     count_min::{CountMin, CountMinParams},
     top_k::{Heavy, TopK, TopKParams},

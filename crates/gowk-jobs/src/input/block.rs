@@ -63,6 +63,11 @@ impl Block {
         self.number
     }
 
+    /// What ends its records.
+    pub fn separator(&self) -> Separator {
+        self.separator
+    }
+
     /// Where it is from.
     pub fn source(&self) -> &Source {
         &self.source

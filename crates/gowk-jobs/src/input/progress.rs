@@ -47,7 +47,7 @@ impl Progress {
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
-    fn add(&self, bytes: usize) {
+    pub(crate) fn add(&self, bytes: usize) {
         self.0.read.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }

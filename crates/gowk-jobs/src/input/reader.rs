@@ -68,6 +68,11 @@ impl Input {
         Self { progress: progress.clone(), ..self }
     }
 
+    /// What ends a record.
+    pub fn record_separator(&self) -> Separator {
+        self.separator
+    }
+
     /// The sources.
     pub fn sources(&self) -> &[Source] {
         &self.sources

@@ -9,6 +9,7 @@
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx2;
+pub mod bytes;
 pub(crate) mod portable;
 
 use crate::store::Line;

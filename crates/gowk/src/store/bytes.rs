@@ -15,7 +15,7 @@ pub struct MappedBytes {
 
 impl MappedBytes {
     /// All of a file.
-    pub(crate) fn map(file: &File) -> io::Result<Self> {
+    pub fn map(file: &File) -> io::Result<Self> {
         let map = Mapped::map(file)?;
         Ok(Self { range: 0..map.len(), map: Arc::new(map) })
     }

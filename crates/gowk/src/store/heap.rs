@@ -90,7 +90,7 @@ impl StoreMut for Heap {
 
 /// Asks for huge pages under memory that is not touched yet, if there is enough of it.
 #[cfg(all(feature = "std", target_os = "linux", not(miri)))]
-pub(crate) fn advise_huge<T>(memory: &Vec<T>) {
+pub fn advise_huge<T>(memory: &Vec<T>) {
     const PAGE: usize = 4096;
     let bytes = memory.capacity() * size_of::<T>();
     if bytes < HUGE_FROM {
@@ -103,5 +103,6 @@ pub(crate) fn advise_huge<T>(memory: &Vec<T>) {
     unsafe { libc::madvise(start as *mut _, end - start, libc::MADV_HUGEPAGE) };
 }
 
+/// Asks for huge pages, where there are any.
 #[cfg(not(all(feature = "std", target_os = "linux", not(miri))))]
-pub(crate) fn advise_huge<T>(_: &Vec<T>) {}
+pub fn advise_huge<T>(_: &Vec<T>) {}

@@ -18,8 +18,7 @@ mod shared;
 
 #[cfg(feature = "std")]
 pub use bytes::MappedBytes;
-pub use heap::Heap;
-pub(crate) use heap::advise_huge;
+pub use heap::{Heap, advise_huge};
 #[cfg(feature = "std")]
 pub use mapped::Mapped;
 pub(crate) use non_empty::{Blocks, NonEmpty};
@@ -266,7 +265,7 @@ pub(crate) fn prefetch_byte(lines: &[Line], byte: usize) {
 
 /// Tells the processor that this place will be wanted soon.
 #[inline(always)]
-pub(crate) fn prefetch<T>(place: &T) {
+pub fn prefetch<T>(place: &T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: a prefetch changes nothing that a program can see, and the address is valid.
     unsafe {

@@ -1,0 +1,210 @@
+//! A lane: the part of the keys that one thread at a time works on, with its tables and its spill.
+
+use super::{
+    chunk::{Chunk, Rec},
+    spill::{Space, Spill},
+    table::{Shape, Shard},
+};
+use crate::error::JobError;
+use gowk::{CountMin, Digest};
+
+/// What is done with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// New keys are kept in the table, and their records are part of the answer.
+    Distinct,
+    /// Keys are counted.
+    Count,
+    /// New keys are kept in the table.
+    Load,
+    /// The first record of each key that is in the table is part of the answer.
+    FirstIn,
+    /// Every record whose key is in the table is part of the answer.
+    AllIn,
+    /// Every record whose key is not in the table is part of the answer.
+    AllOut,
+}
+
+impl Act {
+    /// Whether keys are put into the table.
+    fn inserts(self) -> bool {
+        matches!(self, Self::Distinct | Self::Count | Self::Load)
+    }
+}
+
+/// How a lane spills: into how many partitions, in blocks of which size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spilling {
+    pub(crate) parts: usize,
+    pub(crate) block: usize,
+    pub(crate) lines: bool,
+}
+
+/// What a pass does, the same for all lanes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task {
+    pub(crate) act: Act,
+    /// No key is put into the table any more; what is not there goes to the spill.
+    pub(crate) frozen: bool,
+    /// Whether records that are not in the table must be spilled, because keys on the other side were.
+    pub(crate) spill_misses: bool,
+    pub(crate) spilling: Spilling,
+}
+
+/// A lane.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub(crate) shards: Vec<Shard>,
+    pub(crate) spill: Option<Spill>,
+    /// Records that are part of the answer, by chunk of the round.
+    pub(crate) kept: Vec<Vec<Rec>>,
+    /// Takes keys that the frozen table has no place for, instead of a spill.
+    pub(crate) sketch: Option<CountMin>,
+    /// The lane of the pass before, with its sketch: keys that it has counted, or that came less often than this, are left out.
+    pub(crate) before: Option<(Box<Lane>, u64)>,
+}
+
+/// Records that are looked at together, their memory on its way: enough to hide it, few enough to stay in the first cache.
+const GROUP: usize = 32;
+
+impl Lane {
+    pub(crate) fn new(shards: usize, shape: Shape) -> Self {
+        Self {
+            shards: (0..shards).map(|_| Shard::new(shape)).collect(),
+            spill: None,
+            kept: Vec::new(),
+            sketch: None,
+            before: None,
+        }
+    }
+
+    /// The memory of its tables.
+    pub(crate) fn bytes(&self) -> usize {
+        self.shards.iter().map(Shard::bytes).sum()
+    }
+
+    /// Different keys in its tables.
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(Shard::len).sum()
+    }
+
+    /// The shard of a hash. Its bits are used by neither lane, partition nor slot.
+    #[inline(always)]
+    fn shard_of(&self, hash: u64) -> usize {
+        (hash >> 24) as usize & (self.shards.len() - 1)
+    }
+
+    /// Works on the records of this lane of all chunks, in order.
+    pub(crate) fn work(
+        &mut self,
+        chunks: &[Chunk],
+        lane: usize,
+        task: Task,
+        space: &Space,
+    ) -> Result<(), JobError> {
+        self.kept.resize_with(chunks.len(), Vec::new);
+        for (i, chunk) in chunks.iter().enumerate() {
+            let mut kept = std::mem::take(&mut self.kept[i]);
+            kept.clear();
+            let result = match task.act {
+                Act::Distinct => self.go::<{ Act::Distinct as u8 }>(chunk, lane, task, space, &mut kept),
+                Act::Count => self.go::<{ Act::Count as u8 }>(chunk, lane, task, space, &mut kept),
+                Act::Load => self.go::<{ Act::Load as u8 }>(chunk, lane, task, space, &mut kept),
+                Act::FirstIn => self.go::<{ Act::FirstIn as u8 }>(chunk, lane, task, space, &mut kept),
+                Act::AllIn => self.go::<{ Act::AllIn as u8 }>(chunk, lane, task, space, &mut kept),
+                Act::AllOut => self.go::<{ Act::AllOut as u8 }>(chunk, lane, task, space, &mut kept),
+            };
+            self.kept[i] = kept;
+            result?;
+        }
+        Ok(())
+    }
+
+    /// [`work`](Self::work) on one chunk; a function of its own for each act, so that none asks which it is.
+    fn go<const ACT: u8>(
+        &mut self,
+        chunk: &Chunk,
+        lane: usize,
+        task: Task,
+        space: &Space,
+        kept: &mut Vec<Rec>,
+    ) -> Result<(), JobError> {
+        let task = Task { act: const { ALL_ACTS[ACT as usize] }, ..task };
+        let inserts = task.act.inserts() && !task.frozen;
+        for group in chunk.lanes[lane].chunks(GROUP) {
+            for rec in group {
+                self.shards[self.shard_of(rec.hash)].fetch_slot(rec.hash);
+            }
+            for rec in group {
+                self.shards[self.shard_of(rec.hash)].fetch_entry(rec.hash);
+            }
+            for &rec in group {
+                let key = chunk.key(rec);
+                if task.act == Act::Count && self.before.as_ref().is_some_and(|b| !b.0.may_win(rec, key, b.1))
+                {
+                    continue;
+                }
+                let shard = self.shard_of(rec.hash);
+                let shard = &mut self.shards[shard];
+                if inserts && shard.has_room_for(2 * key.len()) {
+                    let found =
+                        shard.find_or_insert(rec.hash, key, chunk.position(rec), 1, || chunk.line(rec));
+                    match (task.act, found) {
+                        (Act::Count, Some(found)) => shard.add(found, 1),
+                        (Act::Distinct, None) => kept.push(rec),
+                        _ => {}
+                    }
+                    continue;
+                }
+                match (shard.find(rec.hash, key), task.act) {
+                    (Some(found), Act::Count) => shard.add(found, 1),
+                    (Some(found), Act::FirstIn) if !shard.mark(found) => {}
+                    (Some(_), Act::FirstIn | Act::AllIn) => kept.push(rec),
+                    (Some(_), _) => {}
+                    (None, act) => self.missed(act, chunk, rec, task, space, kept)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What becomes of a record whose key is not in the table, and is not put there.
+    #[inline]
+    fn missed(
+        &mut self,
+        act: Act,
+        chunk: &Chunk,
+        rec: Rec,
+        task: Task,
+        space: &Space,
+        kept: &mut Vec<Rec>,
+    ) -> Result<(), JobError> {
+        match &mut self.sketch {
+            Some(sketch) if act == Act::Count => sketch.add_digest(Digest::from(rec.hash), 1),
+            _ if act.inserts() || task.spill_misses => self.spill(chunk, rec, task.spilling, space)?,
+            _ if act == Act::AllOut => kept.push(rec),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether a key that this lane has not counted may have come so often.
+    fn may_win(&self, rec: Rec, key: &[u8], times: u64) -> bool {
+        self.sketch.as_ref().is_some_and(|sketch| sketch.estimate_digest(Digest::from(rec.hash)) >= times)
+            && self.shards[self.shard_of(rec.hash)].find(rec.hash, key).is_none()
+    }
+
+    #[inline]
+    fn spill(&mut self, chunk: &Chunk, rec: Rec, how: Spilling, space: &Space) -> Result<(), JobError> {
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => none.insert(Spill::new(space, how.parts, how.block, how.lines)?),
+        };
+        let line = if how.lines { chunk.line(rec) } else { &[] };
+        // Bits 0 to 7 choose the lane.
+        let part = (rec.hash >> 8) as usize & (how.parts - 1);
+        spill.put(space, part, chunk.position(rec), chunk.key(rec), line)
+    }
+}
+
+const ALL_ACTS: [Act; 6] = [Act::Distinct, Act::Count, Act::Load, Act::FirstIn, Act::AllIn, Act::AllOut];

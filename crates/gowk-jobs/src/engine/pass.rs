@@ -1,0 +1,275 @@
+//! One pass over a feed: rounds of chunks, each dealt, worked on and written.
+
+use super::{
+    Engine,
+    chunk::{Chunk, Rec},
+    lane::{Act, Lane, Task},
+    merge::Run,
+};
+use crate::{
+    error::JobError,
+    output::{Output, Row},
+    records::Feed,
+    stats::Stats,
+};
+use gowk::BlockedBloom;
+use rayon::prelude::*;
+
+/// What a pass does.
+pub(crate) struct Pass<'a> {
+    pub(crate) act: Act,
+    pub(crate) level: u32,
+    /// Only records whose keys may be in this filter (or, with false, surely are not) are looked at.
+    pub(crate) prune: Option<(&'a BlockedBloom, bool)>,
+    /// Whether keys of the other side have been spilled, so that a miss may yet be a hit.
+    pub(crate) spill_misses: bool,
+    /// Whether spilled records need their lines.
+    pub(crate) lines: bool,
+    /// What the tables may take.
+    pub(crate) limit: u64,
+}
+
+/// Where the answer of a pass goes.
+pub(crate) enum Emit<'a, 'o> {
+    /// To the output, as nothing that belongs before it is still to come.
+    Now(&'a mut Output<'o>),
+    /// To a run, to be merged with others by position.
+    Run(&'a mut Run),
+    /// To the output until something is spilled, then to the run.
+    NowThenRun(&'a mut Output<'o>, &'a mut Run),
+    /// There is none.
+    Nothing,
+}
+
+impl Engine<'_> {
+    /// Runs a pass over the tables of `lanes`. Afterwards lanes may have a spill each, which is finished.
+    pub(crate) fn pass(
+        &self,
+        feed: &Feed<'_>,
+        lanes: &mut [Lane],
+        pass: &Pass<'_>,
+        emit: &mut Emit<'_, '_>,
+        stats: &mut Stats,
+    ) -> Result<(), JobError> {
+        let mut rounds = Rounds {
+            engine: self,
+            feed,
+            pass,
+            chunks: Vec::new(),
+            spare: Vec::new(),
+            frozen: pass.spill_misses,
+        };
+        self.pool.install(|| rounds.run(lanes, emit, stats))?;
+        for lane in lanes.iter_mut() {
+            if let Some(spill) = &mut lane.spill {
+                spill.finish(&self.space)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Engine<'_> {
+    /// Deals all chunks of a feed, without tables; `each` gets those of a round, in order, and runs on the threads of the engine.
+    pub(crate) fn each_round(
+        &self,
+        feed: &Feed<'_>,
+        mut each: impl FnMut(&[Chunk]) -> Result<(), JobError> + Send,
+    ) -> Result<(), JobError> {
+        let pass =
+            Pass { act: Act::Load, level: 0, prune: None, spill_misses: false, lines: false, limit: 0 };
+        let mut chunks: Vec<Chunk> = (0..self.sizes.round).map(|_| Chunk::new(self.sizes.lanes)).collect();
+        self.pool.install(|| {
+            loop {
+                let (live, more) = deal(self, feed, &pass, &mut chunks)?;
+                each(&chunks[..live])?;
+                if !more {
+                    return Ok(());
+                }
+            }
+        })
+    }
+}
+
+struct Rounds<'a, 'o, 'f> {
+    engine: &'a Engine<'o>,
+    feed: &'a Feed<'f>,
+    pass: &'a Pass<'a>,
+    chunks: Vec<Chunk>,
+    /// Chunks of the round before, whose output is being written.
+    spare: Vec<Chunk>,
+    frozen: bool,
+}
+
+impl Rounds<'_, '_, '_> {
+    fn run(
+        &mut self,
+        lanes: &mut [Lane],
+        emit: &mut Emit<'_, '_>,
+        stats: &mut Stats,
+    ) -> Result<(), JobError> {
+        let sizes = self.engine.sizes;
+        for chunks in [&mut self.chunks, &mut self.spare] {
+            chunks.resize_with(sizes.round, || Chunk::new(sizes.lanes));
+        }
+        let mut live = 0;
+        loop {
+            let now = now_writer(emit);
+            let (written, dealt) = {
+                let (spare, chunks) = (&mut self.spare, &mut self.chunks);
+                let (engine, feed, pass) = (self.engine, self.feed, self.pass);
+                rayon::join(|| write_blocks(now, &spare[..live]), || deal(engine, feed, pass, chunks))
+            };
+            written?;
+            let (count, more) = dealt?;
+            live = count;
+            self.work(lanes)?;
+            let bytes: usize = lanes.iter().map(Lane::bytes).sum();
+            stats.saw_table(bytes as u64);
+            if !self.frozen && bytes as u64 >= self.pass.limit {
+                self.frozen = true;
+                self.check_space()?;
+            }
+            for chunk in &self.chunks[..live] {
+                if self.pass.level == 0 {
+                    stats.lines += chunk.records;
+                    stats.skipped += chunk.skipped;
+                }
+                stats.bytes += chunk.bytes().len() as u64;
+            }
+            let rendered = self.emit(lanes, live, emit, stats)?;
+            if !rendered {
+                self.chunks[..live].iter_mut().for_each(|chunk| chunk.out.clear());
+            }
+            std::mem::swap(&mut self.chunks, &mut self.spare);
+            if !more {
+                return write_blocks(now_writer(emit), &self.spare[..live]);
+            }
+        }
+    }
+
+    /// Stops now rather than later, if what is still to be read will surely not fit on the disk.
+    fn check_space(&self) -> Result<(), JobError> {
+        let progress = self.engine.progress();
+        let spills = self.pass.act != Act::Count || self.pass.level > 0;
+        let Some(total) = progress.total().filter(|_| spills && self.pass.level == 0) else { return Ok(()) };
+        // Compression rarely makes it less than a tenth, and half of the records may be in the table.
+        self.engine.space.check(total.saturating_sub(progress.read()) / 20)
+    }
+
+    fn work(&mut self, lanes: &mut [Lane]) -> Result<(), JobError> {
+        let task = Task {
+            act: self.pass.act,
+            frozen: self.frozen,
+            spill_misses: self.pass.spill_misses,
+            spilling: self.engine.spilling(self.pass.lines),
+        };
+        let (chunks, space) = (&self.chunks, &self.engine.space);
+        lanes.par_iter_mut().enumerate().try_for_each(|(i, lane)| lane.work(chunks, i, task, space))
+    }
+
+    /// Renders what is kept, or puts it into the run; whether it was rendered.
+    fn emit(
+        &mut self,
+        lanes: &mut [Lane],
+        live: usize,
+        emit: &mut Emit<'_, '_>,
+        stats: &mut Stats,
+    ) -> Result<bool, JobError> {
+        if matches!(emit, Emit::Nothing) {
+            return Ok(false);
+        }
+        let kept: usize = lanes.iter().flat_map(|lane| &lane.kept[..live]).map(Vec::len).sum();
+        stats.found += kept as u64;
+        let spilled = lanes.iter().any(|lane| lane.spill.is_some());
+        let lanes = &*lanes;
+        let output = match emit {
+            Emit::Now(output) => output,
+            Emit::NowThenRun(output, _) if !spilled => output,
+            Emit::NowThenRun(_, run) | Emit::Run(run) => {
+                for (i, chunk) in self.chunks[..live].iter().enumerate() {
+                    for rec in kept_in_order(lanes, i) {
+                        run.put(&self.engine.space, chunk.position(rec), 1, chunk.line(rec))?;
+                    }
+                }
+                return Ok(false);
+            }
+            Emit::Nothing => return Ok(false),
+        };
+        let Some(end) = output.line_end() else {
+            for (i, chunk) in self.chunks[..live].iter().enumerate() {
+                for rec in kept_in_order(lanes, i) {
+                    output.row(Row { line: chunk.line(rec), count: 1 }).map_err(JobError::Output)?;
+                }
+            }
+            return Ok(false);
+        };
+        self.chunks[..live].par_iter_mut().enumerate().for_each(|(i, chunk)| {
+            let mut out = std::mem::take(&mut chunk.out);
+            out.clear();
+            for rec in kept_in_order(lanes, i) {
+                out.extend_from_slice(chunk.line(rec));
+                out.push(end);
+            }
+            chunk.out = out;
+        });
+        Ok(true)
+    }
+}
+
+fn write_blocks(output: Option<&mut Output<'_>>, chunks: &[Chunk]) -> Result<(), JobError> {
+    let Some(output) = output else { return Ok(()) };
+    chunks
+        .iter()
+        .filter(|chunk| !chunk.out.is_empty())
+        .try_for_each(|chunk| output.block(&chunk.out))
+        .map_err(JobError::Output)
+}
+
+/// Fills the chunks: how many, in their order, and whether there may be more.
+fn deal(
+    engine: &Engine<'_>,
+    feed: &Feed<'_>,
+    pass: &Pass<'_>,
+    chunks: &mut [Chunk],
+) -> Result<(usize, bool), JobError> {
+    let hasher = engine.hasher(pass.level);
+    let filled: Result<Vec<bool>, JobError> = chunks
+        .par_iter_mut()
+        .with_max_len(1)
+        .map(|chunk| {
+            let more = feed.next_into(chunk)?;
+            if more {
+                chunk.deal(&hasher, &feed.keys);
+                if let Some((filter, keep)) = pass.prune {
+                    chunk.prune(filter, keep);
+                }
+            } else {
+                chunk.number = u64::MAX;
+            }
+            Ok(more)
+        })
+        .collect();
+    let live = filled?.into_iter().filter(|more| *more).count();
+    chunks.sort_by_key(|chunk| chunk.number);
+    Ok((live, live == chunks.len()))
+}
+
+/// What all lanes kept of a chunk, in the order of the input.
+fn kept_in_order(lanes: &[Lane], chunk: usize) -> Vec<Rec> {
+    let mut all: Vec<Rec> = Vec::with_capacity(lanes.iter().map(|lane| lane.kept[chunk].len()).sum());
+    lanes.iter().for_each(|lane| all.extend_from_slice(&lane.kept[chunk]));
+    if lanes.len() > 1 {
+        // Each lane is in order, which this sort makes use of.
+        all.sort_by_key(|rec| rec.start);
+    }
+    all
+}
+
+/// The output, if answers that were rendered in the last round may go there.
+fn now_writer<'e, 'o>(emit: &'e mut Emit<'_, 'o>) -> Option<&'e mut Output<'o>> {
+    match emit {
+        Emit::Now(output) | Emit::NowThenRun(output, _) => Some(output),
+        Emit::Run(_) | Emit::Nothing => None,
+    }
+}

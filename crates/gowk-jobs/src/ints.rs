@@ -1,0 +1,390 @@
+//! Integers that occur exactly once: two bits for each value of a range, as many passes as the memory asks for.
+
+use crate::{
+    Options, Order, Output, Records, Row, Stats, Which,
+    distinct::Distinct,
+    engine::{Engine, split::each_record},
+    error::JobError,
+    input::{Block, Separator},
+    plan::{Plan, bytes},
+    records::Feed,
+};
+use gowk::TwoBitMap;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Integers (of 64 bits, signed) that occur exactly once, in ascending order.
+///
+/// Two bits a value: 2^32 values take 1 GiB. Where the range is larger than the memory, it is done in parts, one pass each.
+/// Where that would be more than [`MOST_PASSES`](Self::MOST_PASSES), the numbers are too far apart for bits: they are kept in a
+/// table and come in the order in which they first appeared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OnceInts;
+
+/// A range is cut into so many maps, which are worked on side by side.
+const MAPS: usize = 64;
+
+/// Numbers are kept as unsigned ones in the same order.
+const SHIFT: u64 = 1 << 63;
+
+impl OnceInts {
+    /// More passes than this cost more than a table.
+    pub const MOST_PASSES: u64 = 8;
+
+    /// What it will do.
+    pub fn plan(&self, records: &Records<'_>, options: &Options) -> Plan {
+        let mut plan = Plan::new(options);
+        let values = values_a_pass(plan.tables);
+        plan.pass(records, &format!("two bits for each of {values} values at a time, {}", bytes(values / 4)));
+        plan.step(format!(
+            "non-negative 32-bit integers: {} passes; the range is found in the first one",
+            (1u64 << 32).div_ceil(values)
+        ));
+        plan.step("integers that are further apart than 8 passes reach: a table of them instead");
+        plan
+    }
+
+    /// Runs the job.
+    pub fn run(
+        &self,
+        records: &Records<'_>,
+        options: &Options,
+        output: &mut Output<'_>,
+    ) -> Result<Stats, JobError> {
+        if !records.can_be_read_twice() || !records.are_files() {
+            return by_table(records, options, output, Stats::default());
+        }
+        let engine = Engine::new(options)?;
+        let mut stats = Stats::default();
+        let values = values_a_pass(engine.sizes.tables);
+        // Most integers are not negative and fit into 32 bits; the first pass tells whether these do.
+        let guess = SHIFT..SHIFT + values.min(1 << 32);
+        let mut maps = Maps::new(guess.clone())?;
+        let seen = stats.stage("read", |stats| maps.read(&engine, &engine.feed(records)?, stats))?;
+        stats.passes = 1;
+        let Some((least, most)) = seen else {
+            return output.finish().map_err(JobError::Output).map(|()| stats);
+        };
+        let mut parts = parts(&guess, least, most, values);
+        if parts.len() as u64 > Self::MOST_PASSES {
+            drop(maps);
+            return by_table(records, options, output, stats);
+        }
+        parts.sort_by_key(|part| part.start);
+        // The guess is read already. If a part comes before it, its memory is needed, and it is read again in its turn.
+        let mut guessed = Some(maps);
+        for part in parts {
+            let maps = match guessed.take().filter(|_| part == guess) {
+                Some(maps) => maps,
+                None => {
+                    let mut maps = Maps::new(part)?;
+                    stats.passes += 1;
+                    let lines = stats.lines;
+                    stats.stage("read", |stats| maps.read(&engine, &engine.feed(records)?, stats))?;
+                    stats.lines = lines;
+                    maps
+                }
+            };
+            stats.stage("write", |stats| maps.write(&engine, output, stats))?;
+        }
+        stats.table_bytes = values.min(most - least + 1) / 4;
+        output.finish().map_err(JobError::Output)?;
+        Ok(stats)
+    }
+}
+
+/// Far apart, or from a pipe: kept in a table, each in its usual form.
+fn by_table(
+    records: &Records<'_>,
+    options: &Options,
+    output: &mut Output<'_>,
+    before: Stats,
+) -> Result<Stats, JobError> {
+    let job = Distinct::default().which(Which::Once).order(Order::First).integers(true);
+    let mut stats = job.run(records, options, output)?;
+    stats.passes += before.passes;
+    stats.stages.splice(0..0, before.stages);
+    Ok(stats)
+}
+
+/// How many values fit at two bits each; what is written needs some room as well.
+fn values_a_pass(tables: u64) -> u64 {
+    (tables / 10 * 9).max(1 << 10) * 4
+}
+
+/// What to read in each pass: the guess, and the rest of what was seen, below and above it.
+fn parts(guess: &Range<u64>, least: u64, most: u64, values: u64) -> Vec<Range<u64>> {
+    let mut parts = Vec::new();
+    let limit = OnceInts::MOST_PASSES as usize + 1;
+    let mut cut = |from: u64, to: u64| {
+        let mut start = from;
+        while start <= to && parts.len() <= limit {
+            let end = start.saturating_add(values).min(to.saturating_add(1));
+            parts.push(start..end);
+            if end > to || end == u64::MAX {
+                break;
+            }
+            start = end;
+        }
+    };
+    if least < guess.start {
+        cut(least, most.min(guess.start - 1));
+    }
+    if most >= guess.end {
+        cut(least.max(guess.end), most);
+    }
+    if least < guess.end && most >= guess.start {
+        parts.push(guess.clone());
+    }
+    parts
+}
+
+/// A range in maps side by side.
+struct Maps {
+    start: u64,
+    /// Values of each map.
+    each: u64,
+    parts: Vec<TwoBitMap>,
+}
+
+impl Maps {
+    fn new(range: Range<u64>) -> Result<Self, JobError> {
+        let each = (range.end - range.start).div_ceil(MAPS as u64).next_multiple_of(256);
+        let ranges = (0..MAPS as u64).map(|i| {
+            let start = range.start.saturating_add(i * each).min(range.end);
+            start..start.saturating_add(each).min(range.end)
+        });
+        let parts = ranges.filter(|r| r.start < r.end).map(TwoBitMap::new).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { start: range.start, each, parts })
+    }
+
+    /// Counts the values of the range, and tells the least and the greatest of all.
+    fn read(
+        &mut self,
+        engine: &Engine<'_>,
+        feed: &Feed<'_>,
+        stats: &mut Stats,
+    ) -> Result<Option<(u64, u64)>, JobError> {
+        let mut seen: Option<(u64, u64)> = None;
+        let (start, each, count) = (self.start, self.each, self.parts.len());
+        let scale = Scale { start, each };
+        let mut blocks: Vec<Parsed> = (0..engine.sizes.round).map(|_| Parsed::new(count)).collect();
+        engine.pool.install(|| {
+            loop {
+                let filled: Result<Vec<bool>, JobError> = blocks
+                    .par_iter_mut()
+                    .with_max_len(1)
+                    .map(|parsed| {
+                        let more = feed.next_block(&mut parsed.block)?;
+                        if more { parsed.parse(feed, scale).map(|()| true) } else { Ok(false) }
+                    })
+                    .collect();
+                let filled = filled?;
+                let live = filled.iter().filter(|more| **more).count();
+                blocks.sort_by_key(|parsed| !parsed.live);
+                for parsed in &blocks[..live] {
+                    stats.lines += parsed.lines;
+                    stats.bytes += parsed.block.bytes().len() as u64;
+                    stats.skipped += parsed.skipped;
+                    seen = match (seen, parsed.seen) {
+                        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+                        (a, b) => a.or(b),
+                    };
+                }
+                let blocks_now = &blocks[..live];
+                self.parts.par_iter_mut().enumerate().for_each(|(i, map)| {
+                    for parsed in blocks_now {
+                        map.add_those_inside(&parsed.values[i]);
+                    }
+                });
+                blocks.iter_mut().for_each(|parsed| parsed.live = false);
+                if live < filled.len() {
+                    return Ok(seen);
+                }
+            }
+        })
+    }
+
+    fn write(&self, engine: &Engine<'_>, output: &mut Output<'_>, stats: &mut Stats) -> Result<(), JobError> {
+        let Some(end) = output.line_end() else {
+            for value in self.parts.iter().flat_map(TwoBitMap::once) {
+                stats.found += 1;
+                let text = (value ^ SHIFT) as i64;
+                output.row(Row { line: text.to_string().as_bytes(), count: 1 }).map_err(JobError::Output)?;
+            }
+            return Ok(());
+        };
+        // A map is written a few hundred thousand values at a time.
+        for maps in self.parts.chunks(engine.sizes.lanes) {
+            let texts: Vec<(Vec<u8>, u64)> =
+                engine.pool.install(|| maps.par_iter().map(|map| text(map, end)).collect());
+            for (text, found) in texts {
+                stats.found += found;
+                output.block(&text).map_err(JobError::Output)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn text(map: &TwoBitMap, end: u8) -> (Vec<u8>, u64) {
+    let (mut out, mut found) = (Vec::new(), 0);
+    for value in map.once() {
+        push_number(&mut out, (value ^ SHIFT) as i64);
+        out.push(end);
+        found += 1;
+    }
+    (out, found)
+}
+
+fn push_number(out: &mut Vec<u8>, number: i64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = number.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Which map a value belongs to.
+#[derive(Clone, Copy)]
+struct Scale {
+    start: u64,
+    each: u64,
+}
+
+struct Parsed {
+    block: Block,
+    values: Vec<Vec<u64>>,
+    seen: Option<(u64, u64)>,
+    lines: u64,
+    skipped: u64,
+    live: bool,
+}
+
+impl Parsed {
+    fn new(maps: usize) -> Self {
+        Self {
+            block: Block::default(),
+            values: vec![Vec::new(); maps],
+            seen: None,
+            lines: 0,
+            skipped: 0,
+            live: false,
+        }
+    }
+
+    fn parse(&mut self, feed: &Feed<'_>, scale: Scale) -> Result<(), JobError> {
+        self.values.iter_mut().for_each(Vec::clear);
+        let (mut least, mut most, mut lines, mut wrong) = (u64::MAX, 0, 0, None);
+        let bytes = self.block.bytes();
+        let separator = self.block.separator();
+        let mut extractor = (!feed.keys.are_lines()).then(|| feed.keys.extractor());
+        let values = &mut self.values;
+        each_record(bytes, separator.byte(), |start, end| {
+            lines += 1;
+            let mut line = &bytes[start..end];
+            if let ([rest @ .., b'\r'], Separator::Newline, true) = (line, separator, end < bytes.len()) {
+                line = rest;
+            }
+            if let Some(extractor) = &mut extractor {
+                let Some(key) = extractor.text(line) else { return };
+                line = key;
+            }
+            match integer(line) {
+                Ok(number) => {
+                    let value = number as u64 ^ SHIFT;
+                    least = least.min(value);
+                    most = most.max(value);
+                    let map = value.wrapping_sub(scale.start) / scale.each;
+                    if let Some(values) = values.get_mut(map as usize) {
+                        values.push(value);
+                    }
+                }
+                Err(out_of_range) => {
+                    wrong.get_or_insert((lines, line, out_of_range));
+                }
+            }
+        });
+        if let Some((line, text, out_of_range)) = wrong {
+            let text = text[..text.len().min(40)].escape_ascii().to_string();
+            let line = self.block.first_line() + line - 1;
+            return Err(JobError::NotAnInteger {
+                source: self.block.source().clone(),
+                line,
+                text,
+                out_of_range,
+            });
+        }
+        (self.lines, self.live) = (lines, true);
+        self.skipped = extractor.map_or(0, |extractor| extractor.skipped());
+        self.seen = (least <= most).then_some((least, most));
+        Ok(())
+    }
+}
+
+/// A decimal number with or without a sign; whether it is one that is out of range, if not.
+#[inline]
+pub(crate) fn integer(text: &[u8]) -> Result<i64, bool> {
+    let negative = text.first() == Some(&b'-');
+    let digits = if let [b'-' | b'+', digits @ ..] = text { digits } else { text };
+    if digits.is_empty() || digits.iter().any(|digit| !digit.is_ascii_digit()) {
+        return Err(false);
+    }
+    if digits.len() <= 18 {
+        let number = digits.iter().fold(0i64, |number, digit| number * 10 + i64::from(digit - b'0'));
+        return Ok(if negative { -number } else { number });
+    }
+    let mut number = 0i128;
+    for digit in digits {
+        number = number * 10 + i128::from(digit - b'0');
+        if number > 1 << 64 {
+            return Err(true);
+        }
+    }
+    i64::try_from(if negative { -number } else { number }).map_err(|_| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_integer_is_read_as_the_standard_library_reads_it(text in "[+-]?[0-9]{0,22}|[0-9a-z-]{0,5}") {
+            prop_assert_eq!(integer(text.as_bytes()).ok(), text.parse::<i64>().ok(), "{}", text);
+        }
+
+        #[test]
+        fn a_number_is_written_as_the_standard_library_writes_it(number: i64, shift in 0u32..63) {
+            for number in [number >> shift, 0, i64::MIN, i64::MAX] {
+                let mut out = Vec::new();
+                push_number(&mut out, number);
+                prop_assert_eq!(out, number.to_string().into_bytes());
+            }
+        }
+
+        #[test]
+        fn parts_cover_what_was_seen_and_nothing_twice(least: u32, span in 0u64..1 << 20, values in 1u64 << 17..1 << 24, sign: bool) {
+            let least = if sign { SHIFT - u64::from(least >> 8) } else { SHIFT + u64::from(least >> 8) };
+            let guess = SHIFT..SHIFT + values;
+            let mut parts = parts(&guess, least, least + span, values);
+            parts.sort_by_key(|part| part.start);
+            prop_assert!(parts.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            for value in [least, least + span / 2, least + span] {
+                prop_assert!(parts.iter().any(|part| part.contains(&value)), "{:?} {}", parts, value);
+            }
+            prop_assert!(parts.iter().all(|part| part.end - part.start <= values));
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Two inputs as sets: what is in both, and what is only in the first.
+
+use crate::{
+    Options, Output, Records, Stats,
+    engine::{
+        Engine,
+        chunk::Chunk,
+        lane::Act,
+        pass::{Emit, Pass},
+        reduce::{Judge, Reduce, Side, Sinks},
+        table::Shape,
+    },
+    error::JobError,
+    plan::Plan,
+};
+use gowk::{AtomicBlockedBloom, BlockedBloom, BlockedParams, Build, Digest, Filter};
+use rayon::prelude::*;
+
+/// Which records of the first input are the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Those whose keys are in the second as well.
+    Intersect,
+    /// Those whose keys are not in the second.
+    Subtract,
+}
+
+/// Compares two inputs by their keys.
+///
+/// Where the second does not fit into memory, a filter of the first one's keys turns away most of it before anything is
+/// spilled: false positives cost memory, never a wrong answer.
+///
+/// ```
+/// use gowk_jobs::{Compare, Operation, Options, Output, Records};
+///
+/// let (ours, theirs) = (Records::from_fn(|| ["heron", "gowk"].into_iter()), Records::from_fn(|| ["gowk"].into_iter()));
+/// let mut lines = Vec::new();
+/// let output = &mut Output::lines(&mut lines, b'\n');
+/// Compare::new(Operation::Subtract).run(&ours, &theirs, &Options::default(), output)?;
+/// assert_eq!(lines, b"heron\n");
+/// # Ok::<(), gowk_jobs::JobError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Compare {
+    operation: Operation,
+    all_lines: bool,
+    any_order: bool,
+}
+
+/// What an approximate answer may be wrong by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Approximate {
+    /// The chance that a key that is only in the first input is taken for one that is in both.
+    pub fpp: f64,
+}
+
+impl Compare {
+    /// As sets: every key of the answer once, in the order of the first input.
+    pub fn new(operation: Operation) -> Self {
+        Self { operation, all_lines: false, any_order: false }
+    }
+
+    /// All records of the first input that belong to the answer, not just one for each key: a semi-join, or an anti-join.
+    #[must_use]
+    pub fn all_lines(self, all_lines: bool) -> Self {
+        Self { all_lines, ..self }
+    }
+
+    /// Whether the order of the first input need not be kept.
+    #[must_use]
+    pub fn any_order(self, any_order: bool) -> Self {
+        Self { any_order, ..self }
+    }
+
+    fn act(self) -> Act {
+        match (self.operation, self.all_lines) {
+            (Operation::Intersect, false) => Act::FirstIn,
+            (Operation::Intersect, true) => Act::AllIn,
+            (Operation::Subtract, false) => Act::Distinct,
+            (Operation::Subtract, true) => Act::AllOut,
+        }
+    }
+
+    /// What it will do.
+    pub fn plan(&self, ours: &Records<'_>, theirs: &Records<'_>, options: &Options) -> Plan {
+        let mut plan = Plan::new(options);
+        if wants_filter(ours, theirs, options) {
+            plan.pass(ours, "put every key of the first input into a filter");
+            plan.pass(theirs, "keep those keys of the second that pass the filter in a table");
+        } else {
+            plan.pass(theirs, "keep every key of the second input in a table");
+            plan.table(theirs, 0);
+        }
+        plan.pass(ours, "hold the first input against the table");
+        plan.spill(!self.any_order);
+        plan
+    }
+
+    /// Runs the job.
+    pub fn run(
+        &self,
+        ours: &Records<'_>,
+        theirs: &Records<'_>,
+        options: &Options,
+        output: &mut Output<'_>,
+    ) -> Result<Stats, JobError> {
+        let engine = Engine::new(options)?;
+        let mut stats = Stats { passes: 2, ..Stats::default() };
+        let filter = match wants_filter(ours, theirs, options) {
+            true => {
+                stats.passes += 1;
+                Some(stats.stage("filter of the first", |_| filter_of(&engine, ours))?)
+            }
+            false => None,
+        };
+        let reduce = Reduce {
+            act: self.act(),
+            shape: Shape::default(),
+            lines: ours.has_lines(),
+            ordered: !self.any_order,
+            judge: Judge::Hand,
+        };
+        let room =
+            engine.sizes.tables.saturating_sub(filter.as_ref().map_or(0, |f| f.size_in_bytes() as u64));
+        let feed = engine.feed(theirs)?;
+        let side = Side { feed: &feed, prune: filter.as_ref() };
+        let (lanes, spills) =
+            stats.stage("read the second", |stats| engine.load(reduce.shape, side, room, 0, stats))?;
+        drop(filter);
+        stats.lines = 0;
+        // Where keys of the second were spilled, every record of the first that misses the table would be as well; a filter
+        // of the second turns most of them away.
+        let back = match spills.iter().any(Option::is_some)
+            && self.operation == Operation::Intersect
+            && theirs.can_be_read_twice()
+        {
+            true => {
+                stats.passes += 1;
+                Some(stats.stage("filter of the second", |_| filter_of(&engine, theirs))?)
+            }
+            false => None,
+        };
+        let feed = engine.feed(ours)?;
+        let side = Side { feed: &feed, prune: back.as_ref() };
+        let mut sinks = Sinks { output, keys: &mut |_| {} };
+        let runs = engine.answer(&reduce, lanes, spills, side, 0, &mut sinks, &mut stats)?;
+        engine.write_runs(runs, &mut sinks, &mut stats)?;
+        stats.distinct = 0;
+        Ok(stats)
+    }
+
+    /// Answers from a filter of the second input alone. A key that is only in the first is taken for one of both with the chance
+    /// that is given back: an intersection has a few too many, a difference a few too few. Order and repetitions are
+    /// those of the first input.
+    pub fn approximately(
+        &self,
+        ours: &Records<'_>,
+        theirs: &Records<'_>,
+        options: &Options,
+        output: &mut Output<'_>,
+    ) -> Result<(Stats, Approximate), JobError> {
+        let engine = Engine::new(options)?;
+        let mut stats = Stats { passes: 2, ..Stats::default() };
+        let filter = stats.stage("filter of the second", |_| filter_of(&engine, theirs))?;
+        let fpp = filter.stats().fpp_now;
+        stats.saw_table(filter.size_in_bytes() as u64);
+        let keep = self.operation == Operation::Intersect;
+        let pass = Pass {
+            // No key is in the empty tables.
+            act: Act::AllOut,
+            level: 0,
+            prune: Some((&filter, keep)),
+            spill_misses: false,
+            lines: false,
+            limit: engine.sizes.tables,
+        };
+        let (feed, mut lanes) = (engine.feed(ours)?, engine.lanes(Shape::default()));
+        let mut emit = Emit::Now(output);
+        stats.stage("read", |stats| engine.pass(&feed, &mut lanes, &pass, &mut emit, stats))?;
+        output.finish().map_err(JobError::Output)?;
+        Ok((stats, Approximate { fpp }))
+    }
+}
+
+/// Whether the second input is better pruned by a filter of the first one: it may not fit into memory, and the first can be
+/// read again.
+fn wants_filter(ours: &Records<'_>, theirs: &Records<'_>, options: &Options) -> bool {
+    // A slot for each key, which is perhaps as long as the slot.
+    let fits = theirs.total_bytes().is_some_and(|bytes| bytes.saturating_mul(2) < options.memory_limit());
+    !fits && ours.can_be_read_twice()
+}
+
+/// A filter of the keys of an input, of at most a quarter of the memory.
+pub(crate) fn filter_of(engine: &Engine<'_>, records: &Records<'_>) -> Result<BlockedBloom, JobError> {
+    const FPP: f64 = 0.01;
+    let most = engine.sizes.tables / 4 * 8;
+    let feed = engine.feed(records)?;
+    let hasher = engine.hasher(0);
+    let mut filter: Option<AtomicBlockedBloom> = None;
+    engine.each_round(&feed, |chunks| {
+        let filter = match &filter {
+            Some(filter) => filter,
+            None => {
+                // The first round tells how long records are, and so how many there will be.
+                let items = expected_items(chunks, records.total_bytes(), most);
+                let params = match BlockedParams::for_fpp(items, FPP)? {
+                    params if params.bits() > most => BlockedParams::for_bits(most.max(512), items)?,
+                    params => params,
+                };
+                filter.insert(AtomicBlockedBloom::with_params(params, hasher)?)
+            }
+        };
+        chunks.par_iter().for_each(|chunk| insert(filter, chunk));
+        Ok(())
+    })?;
+    match filter {
+        Some(filter) => Ok(filter.into_plain()),
+        None => Ok(BlockedBloom::with_params(BlockedParams::for_fpp(1, FPP)?, hasher)?),
+    }
+}
+
+fn insert(filter: &AtomicBlockedBloom, chunk: &Chunk) {
+    for lane in &chunk.lanes {
+        filter.insert_from(lane.iter().map(|rec| Digest::from(rec.hash)));
+    }
+}
+
+/// How many records there will be, judged by the first ones; as many as a filter of `most` bits is good for, if nobody knows.
+fn expected_items(chunks: &[Chunk], total: Option<u64>, most: u64) -> u64 {
+    let (records, bytes) = chunks
+        .iter()
+        .filter(|chunk| chunk.records > 0)
+        .fold((0, 0), |(r, b), chunk| (r + chunk.records, b + chunk.bytes().len() as u64));
+    match total {
+        // A little more, as records may get shorter; compressed ones expand.
+        Some(total) if bytes > 0 => {
+            let times = (total as f64 / bytes as f64).max(1.0);
+            (records as f64 * times * 1.05) as u64 + 1
+        }
+        Some(_) => 1,
+        None => (most / 10).max(1),
+    }
+}
