@@ -5,7 +5,7 @@ use super::{
     error::{InputError, KeyError},
     key_type::{KeyType, Value},
 };
-use gowk::{Digest, Hasher};
+use gowk::{Digest, Key, KeyHash};
 use memchr::memchr;
 use regex::bytes::{CaptureLocations, Regex};
 use std::num::NonZeroUsize;
@@ -112,16 +112,16 @@ impl Extractor {
     pub fn digests(
         &mut self,
         block: &Block,
-        hasher: &Hasher,
+        hash: &impl KeyHash,
         digests: &mut Vec<Digest>,
     ) -> Result<(), InputError> {
         digests.reserve(block.count() as usize);
         if self.keys.are_lines() {
-            digests.extend(block.lines().map(|line| hasher.bytes(line)));
+            digests.extend(block.lines().map(|line| hash.bytes(line)));
             return Ok(());
         }
         for record in block.records() {
-            digests.extend(self.value_of(block, record)?.map(|value| hasher.digest(&value)));
+            digests.extend(self.value_of(block, record)?.map(|value| value.digest(hash)));
         }
         Ok(())
     }

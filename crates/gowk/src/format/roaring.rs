@@ -14,8 +14,14 @@ pub(super) fn looks_like(bytes: &[u8], len: u64) -> bool {
 fn is_32(bytes: &[u8]) -> bool {
     match bytes.first_chunk::<4>().map(|cookie| u32::from_le_bytes(*cookie)) {
         Some(12346) => bytes.get(4..8).is_some_and(|count| count[2..] == [0, 0] || count == [0, 0, 1, 0]),
-        Some(cookie) => cookie & 0xffff == 12347,
-        None => false,
+        Some(cookie) if cookie & 0xffff == 12347 => {
+            // Two bytes alone could be text: the keys of the containers must ascend as well.
+            let count = (cookie >> 16) as usize + 1;
+            let keys = bytes.get(4 + count.div_ceil(8)..).unwrap_or_default().chunks_exact(4).take(count);
+            let keys = keys.map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+            keys.len() > 0 && keys.clone().zip(keys.skip(1)).all(|(a, b)| a < b)
+        }
+        _ => false,
     }
 }
 

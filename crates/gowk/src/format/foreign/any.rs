@@ -2,7 +2,7 @@
 
 use super::{ForeignError, Format};
 use crate::{
-    error::MergeError,
+    error::{Full, MergeError},
     filter::{Filter, Insert, Merge},
     format::{
         dcso::DcsoBloom,
@@ -120,9 +120,7 @@ impl Foreign {
         Ok(match format {
             Format::Guava => Self::Guava(GuavaBloom::of_map(map)?.map_bytes(FileBytes::Mapped)),
             Format::Spark => Self::Spark(SparkBloom::of_map(map)?.map_bytes(FileBytes::Mapped)),
-            Format::Dcso if bytes.starts_with(&[0x1f, 0x8b]) => {
-                Self::Dcso(gunzip(bytes)?.map_bytes(FileBytes::Heap))
-            }
+            Format::Dcso if bytes.starts_with(&GZIP) => Self::Dcso(gunzip(bytes)?.map_bytes(FileBytes::Heap)),
             Format::Dcso => Self::Dcso(DcsoBloom::of_map(map)?.map_bytes(FileBytes::Mapped)),
             Format::RedisBloom => Self::RedisBloom(RedisBloom::from_bytes(bytes)?),
             Format::RedisCuckoo => Self::RedisCuckoo(RedisCuckoo::from_bytes(bytes)?),
@@ -157,45 +155,78 @@ impl Foreign {
     /// the bare filter, of which there must be one.
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
-        let whole = |bytes: Vec<u8>| replace(path, |file| io::Write::write_all(file, &bytes));
         match self {
             Self::Guava(filter) => filter.save(path),
             Self::Spark(filter) => filter.save(path),
             Self::Dcso(filter) => filter.save(path),
-            Self::RedisBloom(filter) => whole(filter.to_bytes()),
-            Self::RedisCuckoo(filter) => whole(filter.to_bytes()),
-            Self::Parquet(filters) => match filters.single() {
-                Some(filter) => whole(parquet::to_bytes(filter)),
+            other => match other.to_bytes() {
+                Some(bytes) => replace(path, |file| io::Write::write_all(file, &bytes)),
                 None => Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    "filters of several row groups have no file of their own; take those of one row group",
+                    "filters of several row groups have no file of their own; take a Parquet file of one row group",
                 )),
             },
         }
     }
 
-    /// Puts a key's bytes in, where the format takes keys one by one: all but Parquet's row groups.
-    pub fn insert_digest(&mut self, digest: Digest) -> Result<(), crate::Full> {
+    /// The bytes of the file, as its maker writes them; of Parquet the bare filter. None for filters of several row groups, which have
+    /// no file of their own.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        Some(match self {
+            Self::Guava(filter) => filter.to_bytes(),
+            Self::Spark(filter) => filter.to_bytes(),
+            Self::Dcso(filter) => filter.to_bytes(),
+            Self::RedisBloom(filter) => filter.to_bytes(),
+            Self::RedisCuckoo(filter) => filter.to_bytes(),
+            Self::Parquet(filters) => parquet::to_bytes(filters.single()?),
+        })
+    }
+
+    /// Puts keys in, fetching memory ahead; of Parquet's filters into the last row group.
+    pub fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) -> Result<(), Full> {
         match self {
-            Self::Guava(filter) => {
-                filter.insert_digest(digest);
-            }
-            Self::Spark(filter) => {
-                filter.insert_digest(digest);
-            }
-            Self::Dcso(filter) => {
-                filter.insert_digest(digest);
-            }
-            Self::RedisBloom(filter) => {
-                filter.insert_digest(digest)?;
-            }
-            Self::RedisCuckoo(filter) => {
-                filter.insert_digest(digest)?;
-            }
-            Self::Parquet(filter) => filter.insert_digest(digest),
+            Self::Guava(filter) => filter.insert_from(digests),
+            Self::Spark(filter) => filter.insert_from(digests),
+            Self::Dcso(filter) => filter.insert_from(digests),
+            Self::RedisBloom(filter) => filter.insert_from(digests)?,
+            Self::RedisCuckoo(filter) => filter.insert_from(digests)?,
+            Self::Parquet(filters) => filters.insert_from(digests),
         }
         Ok(())
     }
+}
+
+impl From<GuavaBloom> for Foreign {
+    fn from(filter: GuavaBloom) -> Self {
+        Self::Guava(filter.map_bytes(FileBytes::Heap))
+    }
+}
+
+impl From<SparkBloom> for Foreign {
+    fn from(filter: SparkBloom) -> Self {
+        Self::Spark(filter.map_bytes(FileBytes::Heap))
+    }
+}
+
+impl From<DcsoBloom> for Foreign {
+    fn from(filter: DcsoBloom) -> Self {
+        Self::Dcso(filter.map_bytes(FileBytes::Heap))
+    }
+}
+
+/// What a gzip stream begins with.
+pub(super) const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The shape of the filter in a gzip stream, and how many bytes it unpacks to.
+#[cfg(feature = "gzip")]
+pub(super) fn gunzip_head(bytes: &[u8]) -> Result<u64, ForeignError> {
+    use super::{bloom::Maker, file::Headed};
+    use std::io::Read;
+    let mut head = Vec::new();
+    let broken = |_| ForeignError::Gzip { format: Format::Dcso };
+    flate2::read::MultiGzDecoder::new(bytes).take(64).read_to_end(&mut head).map_err(broken)?;
+    let (shape, start) = crate::format::dcso::Dcso::parse(&head)?;
+    Ok(shape.bytes().saturating_add(start as u64))
 }
 
 #[cfg(feature = "gzip")]
@@ -203,11 +234,7 @@ fn gunzip(bytes: &[u8]) -> Result<DcsoBloom, ForeignError> {
     use std::io::Read;
     /// What may stand behind the bits of a gzipped file, which could unpack to anything.
     const MOST_DATA: u64 = 64 << 20;
-    let mut head = Vec::new();
-    let broken = |_| ForeignError::Gzip { format: Format::Dcso };
-    flate2::read::MultiGzDecoder::new(bytes).take(64).read_to_end(&mut head).map_err(broken)?;
-    let (shape, start) = <crate::format::dcso::Dcso as super::file::Headed>::parse(&head)?;
-    let whole = super::bloom::Maker::bytes(&shape).saturating_add(start as u64);
+    let whole = gunzip_head(bytes)?;
     let mut stream = flate2::read::MultiGzDecoder::new(bytes).take(whole.saturating_add(MOST_DATA));
     let filter = DcsoBloom::read_from(&mut stream).map_err(|error| match error {
         ForeignError::Io(_) => ForeignError::Gzip { format: Format::Dcso },

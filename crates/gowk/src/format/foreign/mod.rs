@@ -84,12 +84,13 @@ impl Format {
     /// head that fits the length to the byte. `bytes` should be the first 64 KiB, or all if there are fewer.
     pub fn sniff(bytes: &[u8], len: u64) -> Option<Self> {
         use super::{dcso::Dcso, guava::Guava, parquet, redisbloom, roaring, spark::Spark};
-        let is_gzip = bytes.starts_with(&[0x1f, 0x8b]);
         let fits = |format: Self| match format {
             Self::Guava => file::fits::<Guava>(bytes, len),
             Self::Spark => file::fits::<Spark>(bytes, len),
             // Of the formats here only DCSO's files are given out gzipped.
-            Self::Dcso => is_gzip || file::fits::<Dcso>(bytes, len),
+            #[cfg(feature = "gzip")]
+            Self::Dcso if bytes.starts_with(&any::GZIP) => any::gunzip_head(bytes).is_ok(),
+            Self::Dcso => file::fits::<Dcso>(bytes, len),
             Self::RedisBloom => redisbloom::looks_like_bloom(bytes),
             Self::RedisCuckoo => redisbloom::looks_like_cuckoo(bytes),
             Self::Parquet => parquet::looks_like(bytes, len),

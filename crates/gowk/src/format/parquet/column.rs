@@ -72,9 +72,9 @@ impl ColumnFilters {
         &self.filters
     }
 
-    /// Puts a value into the last row group.
-    pub fn insert_digest(&mut self, digest: Digest) {
-        self.filters.last_mut().expect("a column has a filter").insert_digest(digest);
+    /// Puts values into the last row group.
+    pub fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) {
+        self.filters.last_mut().expect("a column has a filter").insert_from(digests);
     }
 
     /// The one filter, if there is but one row group.

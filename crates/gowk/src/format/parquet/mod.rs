@@ -106,5 +106,7 @@ pub fn to_bytes<S: Store>(filter: &SplitBlockBloom<S>) -> Vec<u8> {
 /// Whether it is a Parquet file, or the bare bytes of a filter.
 pub(super) fn looks_like(bytes: &[u8], len: u64) -> bool {
     let mut fields = Fields::new(Format::Parquet, bytes);
-    bytes.starts_with(MAGIC) || header::read(&mut fields).is_ok_and(|blocks| fields.offset() + blocks == len)
+    // A list of keys may begin with PAR1, but hardly end so.
+    let is_file = bytes.starts_with(MAGIC) && (bytes.ends_with(MAGIC) || (bytes.len() as u64) < len);
+    is_file || header::read(&mut fields).is_ok_and(|blocks| fields.offset() + blocks == len)
 }
