@@ -1,10 +1,32 @@
 //! The arguments of the whole program.
 
-use crate::{commands, exit::Found};
+use crate::{
+    commands::{add, bench, build, generate, help, info, merge, plan, query, remove},
+    exit::Found,
+};
+use clap::CommandFactory;
 
-/// Is it in the set? Asks files of keys, and filters of them, of any size.
+/// Is it in the set? Asks files of keys, and filters of them, of any size
+///
+/// A filter takes about ten bits a key instead of the keys themselves and answers "surely not" or "maybe", with the chance of a wrong
+/// "maybe" that you asked for.
 #[derive(clap::Parser)]
-#[command(name = "gowk", version, arg_required_else_help = true)]
+#[command(
+    name = "gowk",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 132,
+    after_help = "gowk COMMAND -h is short, gowk COMMAND --help tells all. Topics: gowk help keys|numbers|families|exit.",
+    after_long_help = "\
+Examples:
+  gowk query known.txt asked.txt                which of these keys are known? exact, from a list
+  gowk build urls.txt -o seen.gowk --fpp 0.1%   a filter of them, 15 bits each
+  gowk query seen.gowk today.txt                the lines that may be in it
+  gowk plan --items 100M --fpp 0.1%             which filter to take, and what it costs
+
+Topics: gowk help keys|numbers|families|exit."
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -12,9 +34,24 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    Query(commands::query::Query),
-    Build(commands::build::Build),
-    Info(commands::info::Info),
+    Query(query::Query),
+    Build(build::Build),
+    Info(info::Info),
+    Add(add::Add),
+    Remove(remove::Remove),
+    Merge(merge::Merge),
+    Plan(plan::Plan),
+    Bench(bench::Bench),
+    Help(help::Help),
+    Man(generate::Man),
+    Completions(generate::Completions),
+}
+
+/// The program as its help, man page and completions see it.
+pub(crate) fn command() -> clap::Command {
+    let mut command = Args::command();
+    command.build();
+    command
 }
 
 impl Args {
@@ -23,6 +60,14 @@ impl Args {
             Command::Query(query) => query.run(),
             Command::Build(build) => build.run(),
             Command::Info(info) => info.run(),
+            Command::Add(add) => add.run(),
+            Command::Remove(remove) => remove.run(),
+            Command::Merge(merge) => merge.run(),
+            Command::Plan(plan) => plan.run(),
+            Command::Bench(bench) => bench.run(),
+            Command::Help(help) => help.run(),
+            Command::Man(man) => man.run(),
+            Command::Completions(completions) => completions.run(),
         }
     }
 }

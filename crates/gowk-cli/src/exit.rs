@@ -1,5 +1,7 @@
 //! How the program ends: 0 if something was found or done, 1 if nothing was found, 2 if something went wrong.
 
+use crate::progress::INTERRUPTED;
+use gowk_jobs::input::InputError;
 use std::{io, process::ExitCode};
 
 /// What a command has to say besides its output.
@@ -21,6 +23,9 @@ pub(crate) fn from(result: anyhow::Result<Found>) -> ExitCode {
         Ok(Found::Nothing) => ExitCode::from(1),
         // Whoever reads our output has read enough.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if matches!(error.downcast_ref(), Some(InputError::Cancelled)) => {
+            ExitCode::from(INTERRUPTED)
+        }
         Err(error) => {
             eprintln!("gowk: {error:#}");
             ExitCode::from(2)

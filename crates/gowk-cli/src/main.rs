@@ -6,7 +6,13 @@
 mod args;
 mod commands;
 mod exit;
-mod lines;
+mod filter_file;
+mod histogram;
+mod in_place;
+mod numbers;
+mod options;
+mod progress;
+mod table;
 
 use clap::Parser;
 

@@ -101,7 +101,7 @@ fn a_filter_is_built_told_about_and_asked() {
     gowk().arg("query").arg(&filter).write_stdin("key 7\nno such key\n").assert().success().stdout("key 7\n");
     let told = gowk().args(["info", "--verify"]).arg(&filter).assert().success();
     let told = String::from_utf8(told.get_output().stdout.clone()).unwrap();
-    assert!(told.contains("blocked bloom") && told.contains("0.1000 %"), "{told}");
+    assert!(told.contains("blocked bloom") && told.contains("5,000 keys at 0.1 %"), "{told}");
     // The file is as small as the keys allow, though nobody said how many would come.
     assert!(fs::metadata(&filter).unwrap().len() < 5_000 * 15 / 8 * 6 / 5, "{told}");
 }
@@ -151,7 +151,7 @@ fn errors_say_what_and_where() {
     error(&["build", "keys", "-o", "keys"], "--force");
     error(&["build", "keys", "-o", "x", "--fpp", "2"], "above 0 and below 1");
     error(&["build", "keys", "-o", "no/such/x"], "cannot write no/such/x");
-    error(&["info", "keys"], "not a .gowk file");
+    error(&["info", "keys"], "is not the file of a filter");
 
     gowk().arg("build").arg(&keys).arg("-o").arg(folder.path("f.gowk")).assert().success();
     let mut bytes = fs::read(folder.path("f.gowk")).unwrap();

@@ -1,6 +1,7 @@
 //! Set jobs on data larger than memory, for programs; the command line is a thin skin over this crate.
 //!
 //! [`input`] reads: files and pipes, plain or compressed, as blocks of whole records, and takes the key out of each.
+//! [`member`] holds keys in memory against those that stream by.
 //! A job works on [`Records`] under [`Options`], hands its answer to an [`Output`], and gives [`Stats`]:
 //!
 //! | job | answers |
@@ -22,6 +23,7 @@ mod error;
 mod index;
 pub mod input;
 mod ints;
+pub mod member;
 mod options;
 mod output;
 mod plan;

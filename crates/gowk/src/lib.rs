@@ -9,6 +9,7 @@ pub mod bloom;
 mod builder;
 mod bulk;
 pub mod cuckoo;
+pub mod curves;
 mod error;
 mod filter;
 pub mod format;
@@ -16,6 +17,7 @@ pub mod fuse;
 #[cfg(feature = "std")]
 pub mod guard;
 pub mod hash;
+mod histogram;
 mod params;
 mod plan;
 #[allow(unsafe_code, reason = "intrinsics; one of the two doors")]
@@ -45,6 +47,7 @@ pub use fuse::{BinaryFuse, FuseBuilder, FuseParams};
 #[cfg(feature = "std")]
 pub use guard::Guard;
 pub use hash::{Digest, HashId, Hasher, Key, KeyHash, Seed};
+pub use histogram::Histogram;
 pub use params::{LEAST_FPP, Promise};
 pub use plan::{Choice, Costs, Needs};
 #[doc(hidden)] // for the jobs, which may hold no unsafe code

@@ -12,6 +12,7 @@ use crate::{
     params::Promise,
     store::{Store, StoreMut},
 };
+use alloc::vec::Vec;
 
 impl Cuckoo {
     /// Doubles the number of slots, which takes one bit of each fingerprint. The rate for a number of keys stays as it was: with
@@ -181,6 +182,20 @@ impl Cuckoo {
 const MOST_HALVINGS: u32 = 29;
 
 impl<S: Store> Cuckoo<S> {
+    /// At place i, how many buckets have i slots in use. Reads all of the filter.
+    pub fn bucket_loads(&self) -> Vec<u64> {
+        by_shape!(self.params, D, B, W => self.loads::<D, B, W>())
+    }
+
+    fn loads<const D: usize, const B: usize, W: Word>(&self) -> Vec<u64> {
+        let mut loads = alloc::vec![0; B + 1];
+        for bucket in 0..self.params.buckets() {
+            let value: W = self.lanes.read::<B, W>(self.store.lines(), bucket);
+            loads[(0..B).filter(|slot| self.lanes.tag(value, *slot) != 0).count()] += 1;
+        }
+        loads
+    }
+
     /// Calls `f` with the spot and the place of every used slot.
     pub(super) fn each<const D: usize, const B: usize, W: Word>(&self, mut f: impl FnMut(Spot<D>, u64)) {
         for bucket in 0..self.params.buckets() {

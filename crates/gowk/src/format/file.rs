@@ -48,6 +48,10 @@ pub(super) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<(
     }
     let mut file = options.tempfile_in(folder)?;
     write(file.as_file_mut())?;
+    // Who replaces a file wants its contents changed, not who may read it.
+    if let Ok(old) = std::fs::metadata(path) {
+        file.as_file().set_permissions(old.permissions())?;
+    }
     // To the disk before the rename: else a crash could leave the new name on an empty file.
     file.as_file().sync_all()?;
     file.persist(path)?;

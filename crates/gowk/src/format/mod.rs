@@ -12,6 +12,7 @@
 //! [`OpenError`].
 
 mod any;
+mod change;
 pub mod dcso;
 mod error;
 mod fields;
@@ -28,6 +29,7 @@ mod serde;
 pub mod spark;
 
 pub use any::AnyFilter;
+pub use change::ChangeError;
 pub use error::OpenError;
 pub use fields::{Fields, ParamsWriter};
 pub use head::Head;

@@ -40,6 +40,30 @@ impl BlockedBloom {
         self.store.truncate(self.params.lines() as usize);
         Ok(())
     }
+
+    /// Folds down to the fewest blocks that keep the promised rate for the keys that have come. The promise is then for that many
+    /// keys. A filter of [`BlockedParams::foldable`] has many sizes to fold to.
+    pub fn fold_to_fit(&mut self) {
+        let Promise { items: most, fpp } = self.params.promise();
+        let items = libm::ceil(self.stats().estimated_items).max(1.0) as u64;
+        // As many as were promised, as far as an estimate can tell.
+        let items = if items.abs_diff(most) < most.div_ceil(50) { most } else { items };
+        let keeps = |factor: &u64| self.params.folded(*factor).fpp_at(items) <= fpp;
+        let factor = divisors(self.params.blocks()).into_iter().rev().find(keeps).unwrap_or(1);
+        self.fold(factor).expect("a divisor divides");
+        self.params = self.params.with_promise(Promise { items, fpp });
+    }
+}
+
+impl BlockedParams {
+    /// As [`for_fpp`](Self::for_fpp), at most a hundredth larger, with many divisors to fold by: for when fewer keys may come than
+    /// `items`, as lines may be repeats of each other. Small filters start with 5040 blocks whatever their keys.
+    pub fn foldable(items: u64, fpp: f64) -> Result<Self, ParamsError> {
+        let exact = Self::for_fpp(items, fpp)?;
+        let granule = [DIVISIBLE, 720, 60].into_iter().find(|granule| exact.blocks() >= 100 * granule);
+        let blocks = exact.blocks().next_multiple_of(granule.unwrap_or(DIVISIBLE));
+        Ok(Self::with_shape(blocks, exact.span(), exact.lanes(), items)?.with_promise(Promise { items, fpp }))
+    }
 }
 
 /// Builds a filter for keys whose number is not known: starts with room for the most that may come, and folds down to the
@@ -60,7 +84,6 @@ impl BlockedBloom {
 #[derive(Debug)]
 pub struct FoldingBuilder {
     filter: BlockedBloom,
-    fpp: f64,
 }
 
 /// The starting size is a multiple of this, which has 60 divisors: the more divisors, the more sizes to fold to.
@@ -76,17 +99,12 @@ impl FoldingBuilder {
         let blocks = divisible(exact.blocks());
         let params = BlockedParams::with_shape(blocks, exact.span(), exact.lanes(), items)?
             .with_promise(Promise { items, fpp });
-        Ok(Self { filter: BlockedBloom::with_params(params, hasher)?, fpp })
+        Ok(Self { filter: BlockedBloom::with_params(params, hasher)? })
     }
 
     /// The smallest filter that keeps the rate for the keys that came; its promise is for that many.
     pub fn finish(mut self) -> BlockedBloom {
-        let items = libm::ceil(self.filter.stats().estimated_items).max(1.0) as u64;
-        let blocks = self.filter.params.blocks();
-        let keeps = |factor: &u64| self.filter.params.folded(*factor).fpp_at(items) <= self.fpp;
-        let factor = divisors(blocks).into_iter().rev().find(keeps).unwrap_or(1);
-        self.filter.fold(factor).expect("a divisor divides");
-        self.filter.params = self.filter.params.with_promise(Promise { items, fpp: self.fpp });
+        self.filter.fold_to_fit();
         self.filter
     }
 }
@@ -161,6 +179,24 @@ mod tests {
         for n in [1, 2, 36, 37, 5040, 5041] {
             assert_eq!(divisors(n), (1..=n).filter(|d| n % d == 0).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn a_foldable_size_is_hardly_larger_and_folds_to_the_keys_that_came() {
+        for items in [1, 1_000, 100_000, 1_000_000, 50_000_000] {
+            let exact = BlockedParams::for_fpp(items, 0.01).unwrap();
+            let foldable = BlockedParams::foldable(items, 0.01).unwrap();
+            assert!(foldable.blocks() <= (exact.blocks() + exact.blocks() / 100 + 1).max(2 * DIVISIBLE));
+            assert_eq!(foldable.promise(), exact.promise());
+        }
+        // Every line came twenty times.
+        let params = BlockedParams::foldable(1_000_000, 0.01).unwrap();
+        let mut filter = BlockedBloom::with_params(params, Hasher::new(1)).unwrap();
+        filter.insert_many(&(0..50_000u64).collect::<Vec<_>>());
+        filter.fold_to_fit();
+        let exact = BlockedParams::for_fpp(50_000, 0.01).unwrap();
+        assert!(filter.params().bits() < exact.bits() * 6 / 5, "{} {exact}", filter.params());
+        assert!(filter.stats().fpp_now < 0.0103 && filter.stats().items.abs_diff(50_000) < 1_000);
     }
 
     #[test]

@@ -1,0 +1,125 @@
+//! `gowk query`: which of these keys are known?
+
+mod answers;
+mod exact;
+mod known;
+
+use crate::{
+    exit::Found,
+    filter_file::{self, FilterFile},
+    options::{KeyArgs, MemoryArgs, tell_skipped},
+    progress::Watch,
+};
+use answers::{Answers, Enough};
+use anyhow::bail;
+use gowk_jobs::input::{Input, KeyType, Keys, map_in_order};
+use known::{Asker, Known};
+use std::path::{Path, PathBuf};
+
+/// Which of these keys are known? Prints them, in the order asked
+///
+/// KNOWN is a filter, or a plain list of keys, one a line.
+///
+/// With a list the answer is exact: the smaller side is kept in memory and the larger one streams by. With a filter, a line that is
+/// printed may be known, as often wrongly as the filter's rate says, and one that is not printed is surely unknown. Sets of integers
+/// (bitmap, roaring) are exact.
+///
+/// The options for keys say what the key of an asked line is; the whole line is printed. Lines of a plain list KNOWN are whole keys.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  gowk query known.txt asked.txt                    the asked lines that are in the list
+  gowk query -v seen.gowk urls.txt.gz               URLs that have surely not been seen
+  gowk query -c seen.gowk < urls.txt                how many may have been
+  gowk query bad.gowk access.log --field 1 -d ' '   lines of a log whose first field may be bad
+  gowk query ids.gowk ids.txt --key-type i64 -q && echo some are there
+
+Exit status: 0 if a line was selected, 1 if none was, 2 on an error.")]
+#[expect(clippy::struct_excessive_bools, reason = "flags are independent of each other")]
+pub(crate) struct Query {
+    /// A filter, or a file of keys, one a line; - is standard input
+    known: PathBuf,
+    /// Files of keys to ask for; standard input if there are none, or where it says -
+    asked: Vec<PathBuf>,
+    /// Select the lines that are surely not known
+    #[arg(short = 'v', long)]
+    invert: bool,
+    /// Print only how many lines are selected
+    #[arg(short, long)]
+    count: bool,
+    /// Print nothing and stop at the first selected line; the exit status tells
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print one JSON object for each selected line, or with --count one for all
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
+}
+
+impl Query {
+    pub(crate) fn run(self) -> anyhow::Result<Found> {
+        let mut watch = Watch::new(!self.quiet);
+        let stdin = Path::new("-");
+        if self.known == stdin && (self.asked.is_empty() || self.asked.iter().any(|path| path == stdin)) {
+            bail!(
+                "standard input cannot be both the known keys and the asked ones; name a file for one of them"
+            );
+        }
+        let known = filter_file::open_if_filter(&self.known)?;
+        let asked = self.keys.input(&self.asked, &watch)?;
+        let result = match known {
+            Some(FilterFile::Keys(filter)) => {
+                let mut answers = Answers::new(&self, "maybe");
+                self.ask(&Known::Filter(filter), &asked, &self.keys.keys(), &mut answers).map(|()| answers)
+            }
+            Some(FilterFile::Ids(ids)) => {
+                let keys = self.keys.keys_or(KeyType::I64);
+                if !keys.key_type.is_integer() {
+                    bail!(
+                        "{} is a set of integers ({}), which has no keys of type {}; ask with --key-type i64",
+                        self.known.display(),
+                        ids.name(),
+                        keys.key_type
+                    );
+                }
+                let mut answers = Answers::new(&self, "known");
+                self.ask(&Known::Ids(ids), &asked, &keys, &mut answers).map(|()| answers)
+            }
+            None => {
+                let known = self.keys.input(std::slice::from_ref(&self.known), &watch)?;
+                let mut answers = Answers::new(&self, "known");
+                exact::ask_list(&self, &known, &asked, &mut answers).map(|()| answers)
+            }
+        };
+        watch.done();
+        match result {
+            Ok(answers) => {
+                let skipped = answers.skipped();
+                let found = answers.finish()?;
+                tell_skipped(skipped);
+                Ok(found)
+            }
+            Err(error) if error.is::<Enough>() => Ok(Found::Something),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Lets the asked lines stream past what is known, on all threads; the answers come in order.
+    fn ask(&self, known: &Known, asked: &Input, keys: &Keys, answers: &mut Answers) -> anyhow::Result<()> {
+        let format = answers.format();
+        map_in_order(
+            asked.blocks(),
+            self.memory.threads(),
+            || Asker::new(keys),
+            |asker, block| {
+                asker.ask(known, block)?;
+                Ok(format.render(block, asker.outcomes()))
+            },
+            |part| answers.give(&part),
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! Filters on disk, whatever their kind: the one place that opens them and the one that writes them.
+
+use crate::{options::OutputArgs, progress::Watch};
+use anyhow::{Context, bail};
+use gowk::{AnyFilter, Bitmap, Family, IntegerSet, OpenError, Persist, store::Mapped};
+use roaring::RoaringTreemap;
+use std::{
+    fs::File,
+    io::{self, BufReader, Read, Write},
+    path::Path,
+};
+
+/// What a file holds.
+#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
+pub(crate) enum FilterFile {
+    /// A filter of keys.
+    Keys(AnyFilter<Mapped>),
+    /// An exact set of integers.
+    Ids(Ids),
+}
+
+/// An exact set of integers, which are asked for by value and not by hash.
+pub(crate) enum Ids {
+    /// A bit for each id of a range.
+    Flat(Bitmap<Mapped>),
+    /// Compressed, as other Roaring libraries write it.
+    Roaring(RoaringTreemap),
+}
+
+impl Ids {
+    /// Signed integers are asked for as the 64 bits of their two's complement.
+    pub(crate) fn contains(&self, id: u64) -> bool {
+        match self {
+            Self::Flat(ids) => ids.contains(id),
+            Self::Roaring(ids) => ids.contains(id),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Flat(_) => Family::Bitmap.name(),
+            Self::Roaring(_) => "roaring",
+        }
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Flat(ids) => ids.len(),
+            Self::Roaring(ids) => ids.len(),
+        }
+    }
+
+    /// The first and the last id.
+    pub(crate) fn ends(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Flat(ids) => Some((ids.select(0)?, ids.select(ids.len() - 1)?)),
+            Self::Roaring(ids) => ids.min().zip(ids.max()),
+        }
+    }
+}
+
+/// The filter in this file; a list of keys is an error.
+pub(crate) fn open(path: &Path) -> anyhow::Result<FilterFile> {
+    File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    match open_if_filter(path)? {
+        Some(filter) => Ok(filter),
+        None => bail!(
+            "{} is not the file of a filter: it does not begin as one does; gowk build makes one of a list of keys",
+            path.display()
+        ),
+    }
+}
+
+/// The filter in this file, or nothing if it is something else: a list of keys, or a pipe.
+pub(crate) fn open_if_filter(path: &Path) -> anyhow::Result<Option<FilterFile>> {
+    // A pipe gives its bytes only once, and they may be the keys.
+    if path == Path::new("-") || !path.is_file() {
+        return Ok(None);
+    }
+    let cannot = || format!("cannot open {}", path.display());
+    match AnyFilter::open(path) {
+        Ok(filter) => Ok(Some(FilterFile::Keys(filter))),
+        Err(OpenError::Family { found, .. }) if found == Family::Bitmap.name() => {
+            let ids = Bitmap::open(path).with_context(cannot)?;
+            Ok(Some(FilterFile::Ids(Ids::Flat(ids))))
+        }
+        Err(OpenError::NotGowk) if looks_like_roaring(path).with_context(cannot)? => {
+            let ids = read_roaring(path).with_context(cannot)?;
+            Ok(Some(FilterFile::Ids(Ids::Roaring(ids))))
+        }
+        Err(OpenError::NotGowk) => Ok(None),
+        Err(error) => Err(error).with_context(cannot),
+    }
+}
+
+/// Whether the file begins as a 64-bit Roaring set of the portable format does: how many 32-bit sets, the upper half of the first
+/// one's ids, and one of the two cookies of a 32-bit set. No text begins so: it would have zero bytes in its first line.
+fn looks_like_roaring(path: &Path) -> io::Result<bool> {
+    let mut beginning = Vec::new();
+    File::open(path)?.take(14).read_to_end(&mut beginning)?;
+    Ok(match beginning.first_chunk::<14>() {
+        Some([count @ .., _, _, _, _, cookie0, cookie1]) => {
+            let count: [u8; 8] = *count;
+            let sets = u64::from_le_bytes(count);
+            let cookie = u16::from_le_bytes([*cookie0, *cookie1]);
+            (1..=1 << 32).contains(&sets) && (12346..=12347).contains(&cookie)
+        }
+        None => beginning == [0; 8],
+    })
+}
+
+pub(crate) fn read_roaring(path: &Path) -> anyhow::Result<RoaringTreemap> {
+    let mut reader = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let ids = RoaringTreemap::deserialize_from(&mut reader).context("the Roaring set is cut or damaged")?;
+    if !reader.fill_buf_is_empty()? {
+        bail!("something was appended to the Roaring set");
+    }
+    Ok(ids)
+}
+
+trait AtEnd {
+    fn fill_buf_is_empty(&mut self) -> io::Result<bool>;
+}
+
+impl<R: io::BufRead> AtEnd for R {
+    fn fill_buf_is_empty(&mut self) -> io::Result<bool> {
+        Ok(self.fill_buf()?.is_empty())
+    }
+}
+
+/// Writes a filter: to a file whole or not at all, or to standard output.
+pub(crate) fn save(filter: &impl Persist, output: &OutputArgs, watch: &mut Watch) -> anyhow::Result<()> {
+    if output.is_stdout() {
+        return write_stdout(|out| out.write_all(&filter.to_bytes()));
+    }
+    save_to(filter, &output.output, watch)
+}
+
+/// As [`save`], to a file that may be there.
+pub(crate) fn save_to(filter: &impl Persist, path: &Path, watch: &mut Watch) -> anyhow::Result<()> {
+    watch.uninterrupted(|| filter.save(path)).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Writes a Roaring set in the portable format.
+pub(crate) fn save_roaring(
+    ids: &RoaringTreemap,
+    output: &OutputArgs,
+    watch: &mut Watch,
+) -> anyhow::Result<()> {
+    if output.is_stdout() {
+        return write_stdout(|out| ids.serialize_into(out));
+    }
+    save_roaring_to(ids, &output.output, watch)
+}
+
+/// As [`save_roaring`], to a file that may be there.
+pub(crate) fn save_roaring_to(ids: &RoaringTreemap, path: &Path, watch: &mut Watch) -> anyhow::Result<()> {
+    let write = |file: &mut dyn Write| ids.serialize_into(file);
+    watch.uninterrupted(|| replace(path, write)).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Writes a file beside the old one and renames it: there is always the old file or the new one.
+pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let mut options = tempfile::Builder::new();
+    options.prefix(".gowk-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        options.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = io::BufWriter::with_capacity(1 << 20, options.tempfile_in(folder)?);
+    write(&mut file)?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if let Ok(old) = std::fs::metadata(path) {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn write_stdout(write: impl FnOnce(&mut io::StdoutLock<'static>) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    write(&mut out).and_then(|()| out.flush()).context("cannot write the filter to standard output")
+}
