@@ -1,7 +1,7 @@
 //! The arguments of the whole program.
 
 use crate::{
-    commands::{add, bench, build, generate, help, info, merge, plan, query, remove},
+    commands::{add, bench, build, convert, generate, help, info, merge, plan, query, remove},
     exit::Found,
 };
 use clap::CommandFactory;
@@ -40,6 +40,7 @@ enum Command {
     Add(add::Add),
     Remove(remove::Remove),
     Merge(merge::Merge),
+    Convert(convert::Convert),
     Plan(plan::Plan),
     Bench(bench::Bench),
     Help(help::Help),
@@ -63,6 +64,7 @@ impl Args {
             Command::Add(add) => add.run(),
             Command::Remove(remove) => remove.run(),
             Command::Merge(merge) => merge.run(),
+            Command::Convert(convert) => convert.run(),
             Command::Plan(plan) => plan.run(),
             Command::Bench(bench) => bench.run(),
             Command::Help(help) => help.run(),

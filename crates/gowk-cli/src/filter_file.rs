@@ -1,8 +1,13 @@
 //! Filters on disk, whatever their kind: the one place that opens them and the one that writes them.
 
+use crate::foreign::FormatArgs;
 use crate::{options::OutputArgs, progress::Watch};
 use anyhow::{Context, bail};
-use gowk::{AnyFilter, Bitmap, Family, IntegerSet, OpenError, Persist, store::Mapped};
+use gowk::{
+    AnyFilter, Bitmap, Family, IntegerSet, OpenError, Persist,
+    format::foreign::{Foreign, Format},
+    store::Mapped,
+};
 use roaring::RoaringTreemap;
 use std::{
     fs::File,
@@ -17,6 +22,8 @@ pub(crate) enum FilterFile {
     Keys(AnyFilter<Mapped>),
     /// An exact set of integers.
     Ids(Ids),
+    /// A filter of another system.
+    Foreign(Foreign),
 }
 
 /// An exact set of integers, which are asked for by value and not by hash.
@@ -61,8 +68,13 @@ impl Ids {
 
 /// The filter in this file; a list of keys is an error.
 pub(crate) fn open(path: &Path) -> anyhow::Result<FilterFile> {
+    open_as(path, &FormatArgs::default())
+}
+
+/// As [`open`], of the format that was named.
+pub(crate) fn open_as(path: &Path, format: &FormatArgs) -> anyhow::Result<FilterFile> {
     File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    match open_if_filter(path)? {
+    match open_if_filter(path, format)? {
         Some(filter) => Ok(filter),
         None => bail!(
             "{} is not the file of a filter: it does not begin as one does; gowk build makes one of a list of keys",
@@ -72,12 +84,15 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<FilterFile> {
 }
 
 /// The filter in this file, or nothing if it is something else: a list of keys, or a pipe.
-pub(crate) fn open_if_filter(path: &Path) -> anyhow::Result<Option<FilterFile>> {
+pub(crate) fn open_if_filter(path: &Path, format: &FormatArgs) -> anyhow::Result<Option<FilterFile>> {
     // A pipe gives its bytes only once, and they may be the keys.
     if path == Path::new("-") || !path.is_file() {
         return Ok(None);
     }
     let cannot = || format!("cannot open {}", path.display());
+    if let Some(filter) = format.open(path)? {
+        return Ok(Some(FilterFile::Foreign(filter)));
+    }
     match AnyFilter::open(path) {
         Ok(filter) => Ok(Some(FilterFile::Keys(filter))),
         Err(OpenError::Family { found, .. }) if found == Family::Bitmap.name() => {
@@ -91,6 +106,15 @@ pub(crate) fn open_if_filter(path: &Path) -> anyhow::Result<Option<FilterFile>> 
         Err(OpenError::NotGowk) => Ok(None),
         Err(error) => Err(error).with_context(cannot),
     }
+}
+
+/// The format of another system, if the bytes of the file tell one.
+pub(crate) fn sniff(path: &Path) -> io::Result<Option<Format>> {
+    let mut file = File::open(path)?;
+    let len = file.metadata()?.len();
+    let mut beginning = Vec::new();
+    Read::by_ref(&mut file).take(64 << 10).read_to_end(&mut beginning)?;
+    Ok(Format::sniff(&beginning, len))
 }
 
 /// Whether the file begins as a 64-bit Roaring set of the portable format does: how many 32-bit sets, the upper half of the first
@@ -180,7 +204,9 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Res
     Ok(())
 }
 
-fn write_stdout(write: impl FnOnce(&mut io::StdoutLock<'static>) -> io::Result<()>) -> anyhow::Result<()> {
+pub(crate) fn write_stdout(
+    write: impl FnOnce(&mut io::StdoutLock<'static>) -> io::Result<()>,
+) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     write(&mut out).and_then(|()| out.flush()).context("cannot write the filter to standard output")
 }

@@ -3,10 +3,11 @@
 
 use crate::{
     filter_file::{self, FilterFile, Ids},
+    foreign,
     progress::Watch,
 };
 use anyhow::Context;
-use gowk::{AnyFilter, Bitmap, Persist};
+use gowk::{AnyFilter, Bitmap, Persist, format::foreign::Foreign};
 use roaring::RoaringTreemap;
 use std::{
     fs::{self, File},
@@ -19,6 +20,7 @@ pub(crate) enum Contents {
     Keys(AnyFilter),
     Flat(Bitmap),
     Roaring(RoaringTreemap),
+    Foreign(Foreign),
 }
 
 /// A filter file that nobody else changes meanwhile: a second `gowk add` waits for the first.
@@ -42,6 +44,7 @@ impl InPlace {
             Contents::Keys(filter) => filter_file::save_to(filter, &self.path, watch),
             Contents::Flat(ids) => filter_file::save_to(ids, &self.path, watch),
             Contents::Roaring(ids) => filter_file::save_roaring_to(ids, &self.path, watch),
+            Contents::Foreign(filter) => foreign::save_to(filter, &self.path, watch),
         }
     }
 }
@@ -53,6 +56,7 @@ pub(crate) fn load(path: &Path) -> anyhow::Result<Contents> {
         FilterFile::Keys(_) => Contents::Keys(AnyFilter::load(path).with_context(cannot)?),
         FilterFile::Ids(Ids::Flat(_)) => Contents::Flat(Bitmap::load(path).with_context(cannot)?),
         FilterFile::Ids(Ids::Roaring(ids)) => Contents::Roaring(ids),
+        FilterFile::Foreign(filter) => Contents::Foreign(filter),
     })
 }
 

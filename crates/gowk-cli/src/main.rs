@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod exit;
 mod filter_file;
+mod foreign;
 mod histogram;
 mod in_place;
 mod numbers;

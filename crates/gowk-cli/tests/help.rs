@@ -7,8 +7,20 @@ mod common;
 use common::Folder;
 use std::{fs, path::Path};
 
-const COMMANDS: [&str; 11] =
-    ["query", "build", "info", "add", "remove", "merge", "plan", "bench", "help", "man", "completions"];
+const COMMANDS: [&str; 12] = [
+    "query",
+    "build",
+    "info",
+    "add",
+    "remove",
+    "merge",
+    "convert",
+    "plan",
+    "bench",
+    "help",
+    "man",
+    "completions",
+];
 
 /// Holds the text against the file of this name.
 fn holds(name: &str, text: &str) {

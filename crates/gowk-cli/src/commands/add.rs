@@ -2,6 +2,7 @@
 
 use crate::{
     exit::Found,
+    foreign,
     in_place::{Contents, InPlace},
     numbers,
     options::{KeyArgs, MemoryArgs, tell_skipped},
@@ -59,6 +60,10 @@ impl Add {
             }
             Contents::Flat(ids) => {
                 each_id(&self.key_args, &input, &self.filter, |id| Ok(ids.insert(id).map(|_| ())?))?
+            }
+            Contents::Foreign(filter) => {
+                let keys = self.key_args.keys_or(foreign::key_type(filter));
+                foreign::fill(filter, &input, &keys, self.memory.threads())?
             }
             Contents::Roaring(ids) => each_id(&self.key_args, &input, &self.filter, |id| {
                 ids.insert(id);

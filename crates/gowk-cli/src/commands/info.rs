@@ -3,10 +3,11 @@
 use crate::{
     exit::Found,
     filter_file::{self, FilterFile, Ids},
+    foreign::{self, FormatArgs},
     histogram, numbers,
 };
 use anyhow::Context;
-use gowk::{AnyFilter, Filter, IntegerSet, Persist, store::Mapped};
+use gowk::{AnyFilter, Filter, IntegerSet, Persist, format::foreign::Foreign, store::Mapped};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -37,6 +38,8 @@ pub(crate) struct Info {
     /// Draw how full the lines or buckets are
     #[arg(long)]
     histogram: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 impl Info {
@@ -52,14 +55,15 @@ impl Info {
     }
 
     fn tell(&self, path: &Path) -> anyhow::Result<String> {
-        let file = filter_file::open(path)?;
-        if self.verify && !matches!(file, FilterFile::Ids(Ids::Roaring(_))) {
+        let file = filter_file::open_as(path, &self.format)?;
+        // The bytes of other systems have no checksums.
+        if self.verify && !matches!(file, FilterFile::Ids(Ids::Roaring(_)) | FilterFile::Foreign(_)) {
             gowk::format::verify(path).with_context(|| format!("cannot open {}", path.display()))?;
         }
         let size = fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?.len();
         let histogram = match &file {
             FilterFile::Keys(filter) if self.histogram => Some(filter.histogram()),
-            FilterFile::Ids(_) if self.histogram => Some(None),
+            FilterFile::Ids(_) | FilterFile::Foreign(_) if self.histogram => Some(None),
             _ => None,
         };
         let mut text = match (&file, self.json) {
@@ -71,6 +75,8 @@ impl Info {
                 }
                 format!("{object}\n")
             }
+            (FilterFile::Foreign(filter), true) => format!("{}\n", foreign_as_json(filter, path, size)),
+            (FilterFile::Foreign(filter), false) => rows(path, size, &foreign_rows(filter)),
             (FilterFile::Ids(ids), true) => format!("{}\n", ids_as_json(ids, path, size)),
             (FilterFile::Keys(filter), false) => rows(path, size, &keys_rows(filter)),
             (FilterFile::Ids(ids), false) => rows(path, size, &ids_rows(ids)),
@@ -123,6 +129,38 @@ fn shape(filter: &AnyFilter<Mapped>) -> String {
         AnyFilter::ScalableBloom(filter) => format!("a chain of {}", filter.links()),
         _ => "unknown".into(),
     }
+}
+
+fn foreign_rows(filter: &Foreign) -> Vec<Row> {
+    let stats = filter.stats();
+    vec![
+        ("format", filter.format().to_string()),
+        ("shape", foreign::shape(filter)),
+        ("hash", format!("{}, public", filter.hasher().id().name())),
+        ("made for", format!("{} keys at {}", numbers::grouped(stats.items), numbers::rate(stats.fpp))),
+        ("holds about", format!("{} keys", numbers::grouped(stats.estimated_items.round() as u64))),
+        ("fill", format!("{} %", numbers::three_digits(100.0 * stats.fill))),
+        ("rate now", numbers::rate(stats.fpp_now)),
+    ]
+}
+
+fn foreign_as_json(filter: &Foreign, path: &Path, size: u64) -> Value {
+    let stats = filter.stats();
+    json!({
+        "file": path.display().to_string(),
+        "bytes": size,
+        "format": filter.format().name(),
+        "family": stats.family.name(),
+        "shape": foreign::shape(filter),
+        "hash": filter.hasher().id().name(),
+        "exact": false,
+        "items": stats.items,
+        "fpp": stats.fpp,
+        "bits": stats.bits,
+        "fill": stats.fill,
+        "estimated_items": stats.estimated_items,
+        "fpp_now": stats.fpp_now,
+    })
 }
 
 fn ids_rows(ids: &Ids) -> Vec<Row> {

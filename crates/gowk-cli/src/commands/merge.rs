@@ -3,12 +3,13 @@
 use crate::{
     exit::Found,
     filter_file::{self, FilterFile, Ids},
+    foreign,
     in_place::{self, Contents},
     options::OutputArgs,
     progress::Watch,
 };
 use anyhow::{Context, bail};
-use gowk::{Bitmap, IntegerSet, IntegerSetMut, store::Mapped};
+use gowk::{Bitmap, IntegerSet, IntegerSetMut, Merge as _, store::Mapped};
 use std::path::{Path, PathBuf};
 
 /// Merge filters into one: their union, or with --intersection what all of them may hold
@@ -50,6 +51,7 @@ impl Merge {
             Contents::Keys(filter) => filter_file::save(filter, &self.output, &mut watch)?,
             Contents::Flat(ids) => filter_file::save(ids, &self.output, &mut watch)?,
             Contents::Roaring(ids) => filter_file::save_roaring(ids, &self.output, &mut watch)?,
+            Contents::Foreign(filter) => foreign::save(filter, &self.output, &mut watch)?,
         }
         if let Contents::Keys(filter) = &merged {
             super::add::tell_overfull(filter, &self.output.output);
@@ -73,6 +75,10 @@ impl Merge {
             (Contents::Roaring(ours), FilterFile::Ids(Ids::Roaring(theirs))) => match self.intersection {
                 false => *ours |= theirs,
                 true => *ours &= theirs,
+            },
+            (Contents::Foreign(ours), FilterFile::Foreign(theirs)) => match self.intersection {
+                false => ours.union(&theirs)?,
+                true => bail!("filters of other systems have a union only"),
             },
             _ => bail!("one is a set of integers and the other is not, or not of the same family"),
         }

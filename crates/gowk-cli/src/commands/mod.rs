@@ -3,6 +3,7 @@
 pub(crate) mod add;
 pub(crate) mod bench;
 pub(crate) mod build;
+pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod info;

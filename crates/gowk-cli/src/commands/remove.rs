@@ -3,12 +3,17 @@
 use super::add::each_id;
 use crate::{
     exit::Found,
+    foreign,
     in_place::{Contents, InPlace},
     numbers::grouped,
     options::{KeyArgs, tell_skipped},
     progress::Watch,
 };
-use gowk::{AnyFilter, Filter, IntegerSetMut, Removed, format::ChangeError};
+use anyhow::bail;
+use gowk::{
+    AnyFilter, Filter, IntegerSetMut, Key, Remove as _, Removed,
+    format::{ChangeError, foreign::Foreign},
+};
 use std::path::PathBuf;
 
 /// Remove keys from a filter file
@@ -46,6 +51,11 @@ impl Remove {
         let input = self.key_args.input(&self.keys, &watch)?;
         let (mut removed, mut absent) = (0, 0);
         let mut note = |gone: bool| if gone { removed += 1 } else { absent += 1 };
+        let keys = self.key_args.keys();
+        let makers_hash = match &file.contents {
+            Contents::Foreign(filter) => Some(foreign::hash(filter, keys.key_type)?),
+            _ => None,
+        };
         let skipped = match &mut file.contents {
             Contents::Keys(filter) => {
                 let (mut extractor, hasher) = (self.key_args.keys().extractor(), *filter.hasher());
@@ -56,6 +66,19 @@ impl Remove {
                     anyhow::Ok(())
                 })?;
                 extractor.skipped()
+            }
+            Contents::Foreign(Foreign::RedisCuckoo(filter)) => {
+                let mut extractor = keys.extractor();
+                input.for_each_record(|block, record| {
+                    if let (Some(value), Some(hash)) = (extractor.value_of(block, record)?, &makers_hash) {
+                        note(filter.remove_digest(value.digest(hash)) == Removed::Gone);
+                    }
+                    anyhow::Ok(())
+                })?;
+                extractor.skipped()
+            }
+            Contents::Foreign(filter) => {
+                bail!("keys cannot be removed from a {} filter; build it anew without them", filter.format())
             }
             Contents::Flat(ids) => each_id(&self.key_args, &input, &self.filter, |id| {
                 note(ids.remove(id));

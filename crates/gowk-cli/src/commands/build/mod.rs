@@ -7,6 +7,7 @@ mod ids;
 use crate::{
     exit::Found,
     filter_file,
+    foreign::{self, FormatName},
     numbers::{self, grouped, parse_count, parse_rate},
     options::{KeyArgs, MemoryArgs, OutputArgs, tell_skipped},
     progress::Watch,
@@ -34,6 +35,7 @@ Examples:
   gowk build words.txt -o words.gowk --family fuse                 smallest, for keys that never change
   gowk build today.txt -o today.gowk --like yesterday.gowk         so that the two can be merged
   gowk build ids.txt -o ids.gowk --key-type i64 --family bitmap    exact
+  gowk build ids.txt -o seen.bin --format guava --key-type i32 --items 1M
 
 Families: see gowk help families, and gowk plan for which one to take.")]
 pub(crate) struct Build {
@@ -53,6 +55,11 @@ pub(crate) struct Build {
         help = "The kind of filter: auto, blocked, bloom, split-block, counting, scalable, cuckoo, fuse, window, bitmap or roaring"
     )]
     family: FamilyName,
+    /// Make the filter of another system: guava, spark, spark-v1, spark-v2, parquet, redisbloom, redis-cuckoo or dcso
+    ///
+    /// It is sized as its maker would size it, and integers are hashed as its maker does: --key-type i32 is Guava's int.
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true, conflicts_with_all = ["family", "like", "hardened"])]
+    format: Option<FormatName>,
     /// Take kind, size, hash and seed of this filter, so that the two can be merged
     #[arg(long, value_name = "FILTER", conflicts_with_all = ["family", "items", "seed", "hardened"])]
     like: Option<PathBuf>,
@@ -75,6 +82,19 @@ impl Build {
         self.output.check()?;
         let mut watch = Watch::new(self.output.is_stdout());
         let input = self.key_args.input(&self.keys, &watch)?;
+        if let Some(format) = self.format.filter(|format| *format != FormatName::Gowk) {
+            let (size, threads) = ((self.items, self.fpp, self.seed), self.memory.threads());
+            let (filter, skipped) = foreign::build(format, size, &input, &self.key_args, threads)?;
+            watch.done();
+            foreign::save(&filter, &self.output, &mut watch)?;
+            tell_skipped(skipped);
+            self.tell(&format!(
+                "{} filter, {}",
+                filter.format(),
+                numbers::bytes(filter.size_in_bytes() as f64)
+            ));
+            return Ok(Found::Something);
+        }
         if self.family.is_exact() {
             ids::build(&self, &input, &mut watch)?;
             return Ok(Found::Something);

@@ -2,16 +2,20 @@
 
 use super::answers::Outcome;
 use crate::filter_file::Ids;
-use gowk::{AnyFilter, Digest, Filter, store::Mapped};
+use gowk::{
+    AnyFilter, Digest, Filter, Key,
+    format::foreign::{Foreign, keys::MakersHash},
+    store::Mapped,
+};
 use gowk_jobs::{
     input::{Block, Extractor, InputError, Keys, Value},
     member::{KeyHash, KeySet},
 };
 
 /// What asked keys are held against.
-#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
 pub(super) enum Known {
     Filter(AnyFilter<Mapped>),
+    Foreign(Foreign, MakersHash),
     Ids(Ids),
     Set(KeySet),
 }
@@ -46,16 +50,21 @@ impl Asker {
     pub(super) fn ask(&mut self, known: &Known, block: &Block) -> Result<(), InputError> {
         self.outcomes.clear();
         match known {
-            Known::Filter(filter) => self.ask_filter(filter, block),
+            Known::Filter(filter) => self.ask_filter(filter, filter.hasher(), block),
+            Known::Foreign(filter, hash) => self.ask_filter(filter, hash, block),
             Known::Ids(ids) => self.ask_ids(ids, block),
             Known::Set(set) => self.ask_set(set, block),
         }
     }
 
     /// All digests first, then all answers: the filter fetches its memory ahead.
-    fn ask_filter(&mut self, filter: &AnyFilter<Mapped>, block: &Block) -> Result<(), InputError> {
+    fn ask_filter(
+        &mut self,
+        filter: &impl Filter,
+        hasher: &impl gowk::KeyHash,
+        block: &Block,
+    ) -> Result<(), InputError> {
         self.digests.clear();
-        let hasher = filter.hasher();
         if self.are_lines {
             self.extractor.digests(block, hasher, &mut self.digests)?;
         } else {
@@ -63,7 +72,7 @@ impl Asker {
                 match self.extractor.value_of(block, record)? {
                     None => self.outcomes.push(Outcome::NoKey),
                     Some(value) => {
-                        self.digests.push(hasher.digest(&value));
+                        self.digests.push(value.digest(hasher));
                         self.outcomes.push(Outcome::Absent);
                     }
                 }

@@ -7,6 +7,7 @@ mod known;
 use crate::{
     exit::Found,
     filter_file::{self, FilterFile},
+    foreign::{self, FormatArgs},
     options::{KeyArgs, MemoryArgs, tell_skipped},
     progress::Watch,
 };
@@ -33,6 +34,8 @@ Examples:
   gowk query -c seen.gowk < urls.txt                how many may have been
   gowk query bad.gowk access.log --field 1 -d ' '   lines of a log whose first field may be bad
   gowk query ids.gowk ids.txt --key-type i64 -q && echo some are there
+  gowk query users.bin ids.txt --key-type i32       a filter that Guava wrote, of ints
+  gowk query events.parquet --column id ids.txt     the filters of a Parquet file
 
 Exit status: 0 if a line was selected, 1 if none was, 2 on an error.")]
 #[expect(clippy::struct_excessive_bools, reason = "flags are independent of each other")]
@@ -54,6 +57,8 @@ pub(crate) struct Query {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
     keys: KeyArgs,
     #[command(flatten)]
     memory: MemoryArgs,
@@ -68,12 +73,18 @@ impl Query {
                 "standard input cannot be both the known keys and the asked ones; name a file for one of them"
             );
         }
-        let known = filter_file::open_if_filter(&self.known)?;
+        let known = filter_file::open_if_filter(&self.known, &self.format)?;
         let asked = self.keys.input(&self.asked, &watch)?;
         let result = match known {
             Some(FilterFile::Keys(filter)) => {
                 let mut answers = Answers::new(&self, "maybe");
                 self.ask(&Known::Filter(filter), &asked, &self.keys.keys(), &mut answers).map(|()| answers)
+            }
+            Some(FilterFile::Foreign(filter)) => {
+                let keys = self.keys.keys_or(foreign::key_type(&filter));
+                let hash = foreign::hash(&filter, keys.key_type)?;
+                let mut answers = Answers::new(&self, "maybe");
+                self.ask(&Known::Foreign(filter, hash), &asked, &keys, &mut answers).map(|()| answers)
             }
             Some(FilterFile::Ids(ids)) => {
                 let keys = self.keys.keys_or(KeyType::I64);
