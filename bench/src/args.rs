@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Inproc(Inproc),
     /// What an insert into a cuckoo filter costs, by how full it is
     Load(Load),
+    /// The module inside a Redis server: processor time of the server per item
+    Redis(Redis),
     /// Guava's filter, asked by Guava in a JVM and by us from the same file
     Guava(Guava),
 }
@@ -53,6 +55,29 @@ pub(crate) struct Inproc {
     /// Also write every figure to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Redis {
+    /// The module; `cargo build --release -p gowk-module` makes it
+    #[arg(long, value_name = "FILE", default_value = "target/release/libgowk.so")]
+    pub(crate) module: PathBuf,
+
+    /// RedisBloom's module, to be measured beside it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rival: Option<PathBuf>,
+
+    /// The server to start
+    #[arg(long, value_name = "PROGRAM", default_value = "redis-server")]
+    pub(crate) server: PathBuf,
+
+    /// Capacity of the filters; they hold half of it
+    #[arg(long, value_name = "N", default_value = "10M", value_parser = count)]
+    pub(crate) items: usize,
+
+    /// How often to go round all rows; the best round counts
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rounds: u32,
 }
 
 #[derive(Args)]

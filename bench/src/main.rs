@@ -15,6 +15,7 @@ mod losses;
 mod machine;
 mod measure;
 mod peers;
+mod redis;
 mod report;
 mod results;
 mod targets;
@@ -30,6 +31,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Inproc(options) => inproc::run(&options),
         Command::Load(options) => load::run(&options),
+        Command::Redis(options) => redis::run(&options),
         Command::Guava(options) => guava::run(&options),
     }
 }

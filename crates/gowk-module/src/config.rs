@@ -9,6 +9,7 @@
 //! | `cf-error-rate` | 0.01 | of cuckoo filters that were not told one |
 //! | `cf-expansion-factor` | 1 | 0: cuckoo filters do not grow |
 //! | `cf-bucket-size`, `cf-max-iterations`, `cf-max-expansions` | 2, 20, 32 | kept for RedisBloom's sake |
+//! | `bf-compat` | 0 | 1: new filters have RedisBloom's layout, so that their dumps can go back |
 //! | `bf-memory-limit` | 0 | bytes that one key may take; 0: no limit |
 //!
 //! Redis before 8 and Valkey before 9 take names with the module's before them only: `bf.bf-error-rate`. Everywhere they can be given when the module
@@ -56,8 +57,10 @@ pub(crate) static CF_ERROR_RATE: Setting = rate(c"cf-error-rate", 0.01);
 pub(crate) static BF_MEMORY_LIMIT: Setting =
     Setting { memory: true, ..number(c"bf-memory-limit", 0, 0, i64::MAX) };
 
+pub(crate) static BF_COMPAT: Setting = number(c"bf-compat", 0, 0, 1);
+
 pub(crate) fn settings() -> &'static [&'static Setting] {
-    static ALL: [&Setting; 10] = [
+    static ALL: [&Setting; 11] = [
         &BF_ERROR_RATE,
         &BF_INITIAL_SIZE,
         &BF_EXPANSION_FACTOR,
@@ -68,6 +71,7 @@ pub(crate) fn settings() -> &'static [&'static Setting] {
         &CF_MAX_EXPANSIONS,
         &CF_ERROR_RATE,
         &BF_MEMORY_LIMIT,
+        &BF_COMPAT,
     ];
     &ALL
 }

@@ -43,6 +43,11 @@ impl<'a> RdbIn<'a> {
         self.checked(unsafe { api!(RedisModule_LoadUnsigned(self.0.0)) })
     }
 
+    pub(crate) fn f64(&mut self) -> Result<f64, LoadError> {
+        // SAFETY: as above.
+        self.checked(unsafe { api!(RedisModule_LoadDouble(self.0.0)) })
+    }
+
     pub(crate) fn bytes(&mut self) -> Result<Vec<u8>, LoadError> {
         let mut len = 0;
         // SAFETY: as above. The server gives a buffer of `len` bytes of its own allocator, to be given back once.

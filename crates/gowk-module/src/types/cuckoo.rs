@@ -11,14 +11,17 @@ use super::{
     bytes::Reader,
     image::{self, Body},
     loaded::Imaged,
+    redisbloom,
 };
 use crate::{
-    callbacks::Handle,
+    callbacks::{Handle, RdbIn},
     error::{CommandError, LoadError},
     types::bloom::{Limit, NotAdded},
 };
-use gowk::{Build, CuckooParams, Filter, Hasher, Insert, Persist, Remove, Removed};
-use std::ffi::CStr;
+use gowk::{
+    Build, CuckooParams, Filter, Hasher, Insert, Persist, Remove, Removed, format::redisbloom::RedisCuckoo,
+};
+use std::ffi::{CStr, c_int};
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,8 +38,24 @@ pub(crate) struct Spec {
 
 pub(crate) struct Cuckoo {
     pub(crate) spec: Spec,
-    pub(crate) filter: gowk::Cuckoo,
-    pub(crate) deletes: u64,
+    filter: Table,
+    deletes: u64,
+}
+
+enum Table {
+    Own(gowk::Cuckoo),
+    /// One of RedisBloom's.
+    Compat(Box<RedisCuckoo>),
+}
+
+/// Does the same with either.
+macro_rules! either {
+    ($table:expr, $filter:ident => $call:expr) => {
+        match $table {
+            Table::Own($filter) => $call,
+            Table::Compat($filter) => $call,
+        }
+    };
 }
 
 /// Items up to which the rate is kept while the filter grows.
@@ -56,24 +75,95 @@ impl Cuckoo {
         let params = params.map_err(NotAdded::Params)?;
         super::bloom::within(limit, params.bits() / 8)?;
         let filter = gowk::Cuckoo::with_params(params, hasher).map_err(NotAdded::Params)?;
-        Ok(Self { spec, filter, deletes: 0 })
+        Ok(Self { spec, filter: Table::Own(filter), deletes: 0 })
+    }
+
+    /// A filter of RedisBloom's.
+    fn compat(filter: RedisCuckoo) -> Self {
+        let spec = Spec {
+            capacity: filter.buckets() * u64::from(filter.slots()),
+            error: 0.01,
+            expansion: filter.expansion().into(),
+            growing: false,
+            bucket_size: filter.slots().into(),
+            max_iterations: filter.most_kicks().into(),
+        };
+        Self { spec, filter: Table::Compat(Box::new(filter)), deletes: 0 }
+    }
+
+    pub(crate) fn may_contain(&self, item: &[u8]) -> bool {
+        either!(&self.filter, filter => filter.may_contain(item))
+    }
+
+    /// Whether each may be in it.
+    pub(crate) fn answer(&self, items: &[&[u8]], answers: &mut [bool]) {
+        either!(&self.filter, filter => filter.may_contain_many_into(items, answers));
+    }
+
+    pub(crate) fn count(&self, item: &[u8]) -> u64 {
+        match &self.filter {
+            Table::Own(filter) => filter.count(item),
+            Table::Compat(filter) => filter.count_digest(filter.hasher().bytes(item)),
+        }
+    }
+
+    /// The items inside, each as often as it was added.
+    pub(crate) fn len(&self) -> u64 {
+        match &self.filter {
+            Table::Own(filter) => filter.len(),
+            Table::Compat(filter) => filter.keys(),
+        }
+    }
+
+    pub(crate) fn deletes(&self) -> u64 {
+        match &self.filter {
+            Table::Own(_) => self.deletes,
+            Table::Compat(filter) => filter.deletes(),
+        }
+    }
+
+    pub(crate) fn buckets(&self) -> u64 {
+        match &self.filter {
+            Table::Own(filter) => filter.params().buckets(),
+            Table::Compat(filter) => filter.buckets(),
+        }
+    }
+
+    pub(crate) fn tables(&self) -> u64 {
+        match &self.filter {
+            Table::Own(_) => 1,
+            Table::Compat(filter) => filter.filters() as u64,
+        }
+    }
+
+    /// Gives memory back; whether there was any. RedisBloom's stay as they are.
+    pub(crate) fn compact(&mut self) -> Result<bool, gowk::ParamsError> {
+        match &mut self.filter {
+            Table::Own(filter) => filter.shrink_to_fit(),
+            Table::Compat(_) => Ok(false),
+        }
     }
 
     /// Adds an item, once more if it is there.
     pub(crate) fn add(&mut self, item: &[u8], limit: Limit) -> Result<(), CommandError> {
-        if limit.is_some() && self.filter.len() >= self.filter.params().capacity() {
+        const FULL: CommandError = CommandError::Refused("Filter is full");
+        let filter = match &mut self.filter {
+            Table::Own(filter) => filter,
+            Table::Compat(filter) => return filter.insert(item).map(|_| ()).map_err(|_| FULL),
+        };
+        if limit.is_some() && filter.len() >= filter.params().capacity() {
             // It is about to double.
-            super::bloom::within(limit, 2 * self.filter.size_in_bytes() as u64)?;
+            super::bloom::within(limit, 2 * filter.size_in_bytes() as u64)?;
         }
         loop {
-            if self.filter.insert(item).is_ok() {
+            if filter.insert(item).is_ok() {
                 return Ok(());
             }
             if self.spec.expansion == 0 {
-                return Err(CommandError::Refused("Filter is full"));
+                return Err(FULL);
             }
-            super::bloom::within(limit, 2 * self.filter.size_in_bytes() as u64)?;
-            self.filter.grow().map_err(|why| match why {
+            super::bloom::within(limit, 2 * filter.size_in_bytes() as u64)?;
+            filter.grow().map_err(|why| match why {
                 gowk::ParamsError::OutOfMemory { .. } => CommandError::Refused("ERR Insufficient memory"),
                 _ => CommandError::Refused("Maximum expansions reached"),
             })?;
@@ -81,11 +171,16 @@ impl Cuckoo {
     }
 
     pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
-        let gone = self.filter.remove(item) == Removed::Gone;
+        let gone = either!(&mut self.filter, filter => filter.remove(item)) == Removed::Gone;
         self.deletes += u64::from(gone);
         gone
     }
 }
+
+/// The bytes of a `.gowk` file.
+const OWN: u8 = 1;
+/// RedisBloom's chunks, one after another, each with its iterator and length.
+const CHUNKS: u8 = 2;
 
 static HANDLE: Handle = Handle::new();
 
@@ -99,8 +194,11 @@ impl Imaged for Cuckoo {
     }
 
     fn image(&self) -> (Vec<u8>, Body<'_>) {
-        let bytes = self.filter.to_bytes();
-        let mut header = image::header(1, bytes.len() as u64);
+        let (kind, bytes) = match &self.filter {
+            Table::Own(filter) => (OWN, filter.to_bytes()),
+            Table::Compat(filter) => (CHUNKS, filter.to_bytes()),
+        };
+        let mut header = image::header(kind, bytes.len() as u64);
         let Spec { capacity, error, expansion, growing, bucket_size, max_iterations } = self.spec;
         header.u64(capacity).f64(error).u32(expansion).u8(growing.into());
         header.u32(bucket_size).u32(max_iterations).u64(self.deletes);
@@ -108,9 +206,6 @@ impl Imaged for Cuckoo {
     }
 
     fn from_image(kind: u8, mut fields: Reader<'_>, body: &[u8]) -> Result<Self, LoadError> {
-        if kind != 1 {
-            return Err(LoadError::Encoding { found: kind.into() });
-        }
         let spec = Spec {
             capacity: fields.u64()?,
             error: fields.f64()?,
@@ -121,15 +216,50 @@ impl Imaged for Cuckoo {
         };
         let deletes = fields.u64()?;
         fields.end()?;
-        Ok(Self { spec, filter: gowk::Cuckoo::from_bytes(body)?, deletes })
+        let filter = match kind {
+            OWN => Table::Own(gowk::Cuckoo::from_bytes(body)?),
+            CHUNKS => {
+                let filter = RedisCuckoo::from_bytes(body);
+                Table::Compat(Box::new(
+                    filter.map_err(|why| LoadError::field("the filter", why.to_string()))?,
+                ))
+            }
+            other => return Err(LoadError::Encoding { found: other.into() }),
+        };
+        Ok(Self { spec, filter, deletes })
+    }
+
+    fn foreign_body(header: &[u8]) -> Option<u64> {
+        redisbloom::cuckoo_body(header)
+    }
+
+    fn from_foreign(header: &[u8], body: &[u8]) -> Result<Self, LoadError> {
+        redisbloom::cuckoo(header, body).map(Self::compat)
+    }
+
+    fn load_foreign(input: &mut RdbIn<'_>, encoding: c_int) -> Result<Self, LoadError> {
+        match encoding {
+            4 => redisbloom::load_cuckoo(input).map(Self::compat),
+            other => Err(LoadError::Encoding { found: other as u64 }),
+        }
+    }
+
+    fn foreign_scan(&self, iterator: u64) -> Option<Option<(u64, Vec<u8>)>> {
+        let Table::Compat(filter) = &self.filter else { return None };
+        let chunk = filter.scan(i64::try_from(iterator).unwrap_or(i64::MAX));
+        Some(chunk.map(|chunk| (chunk.iterator.unsigned_abs(), chunk.bytes.into_owned())))
     }
 
     fn memory(&self) -> usize {
-        self.filter.size_in_bytes()
+        either!(&self.filter, filter => filter.size_in_bytes())
     }
 
     fn copy(&self) -> Result<Self, LoadError> {
-        Ok(Self { spec: self.spec, filter: self.filter.to_heap()?, deletes: self.deletes })
+        let filter = match &self.filter {
+            Table::Own(filter) => Table::Own(filter.to_heap()?),
+            Table::Compat(filter) => Table::Compat(filter.clone()),
+        };
+        Ok(Self { spec: self.spec, filter, deletes: self.deletes })
     }
 }
 
@@ -147,9 +277,8 @@ mod tests {
         for i in 0..200_000u32 {
             filter.add(&i.to_le_bytes(), None).unwrap();
         }
-        assert!((0..200_000u32).all(|i| filter.filter.may_contain(&i.to_le_bytes()[..])));
-        let wrong =
-            (1_000_000..1_100_000u32).filter(|i| filter.filter.may_contain(&i.to_le_bytes()[..])).count();
+        assert!((0..200_000u32).all(|i| filter.may_contain(&i.to_le_bytes()[..])));
+        let wrong = (1_000_000..1_100_000u32).filter(|i| filter.may_contain(&i.to_le_bytes()[..])).count();
         assert!(wrong < 1_100, "{wrong} of 100,000");
     }
 
@@ -158,7 +287,7 @@ mod tests {
         let mut filter = Cuckoo::new(spec(100, 0), Hasher::new(1), None).unwrap();
         let full = (0..1000u32).find_map(|i| filter.add(&i.to_le_bytes(), None).err());
         assert_eq!(full, Some(CommandError::Refused("Filter is full")));
-        assert!(filter.filter.len() >= 100);
+        assert!(filter.len() >= 100);
     }
 
     #[test]
@@ -171,11 +300,9 @@ mod tests {
         let (header, body) = filter.image();
         let (kind, _, fields) = image::read_header(&header).unwrap();
         let again = Cuckoo::from_image(kind, fields, &body.read(0, 1 << 30)).unwrap();
-        assert_eq!((again.spec, again.deletes, again.filter.len()), (filter.spec, 1, 2999));
+        assert_eq!((again.spec, again.deletes(), again.len()), (filter.spec, 1, 2999));
         assert!(
-            (0..2000u32).all(
-                |i| again.filter.count(&i.to_le_bytes()[..]) == filter.filter.count(&i.to_le_bytes()[..])
-            )
+            (0..2000u32).all(|i| again.count(&i.to_le_bytes()[..]) == filter.count(&i.to_le_bytes()[..]))
         );
     }
 }

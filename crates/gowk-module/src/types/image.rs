@@ -151,6 +151,11 @@ impl Pending {
         Ok(Self { header, expected, body: Vec::new() })
     }
 
+    /// One whose header is somebody else's, who says how many bytes follow.
+    pub(crate) fn foreign(header: Vec<u8>, expected: u64) -> Self {
+        Self { header, expected, body: Vec::new() }
+    }
+
     pub(crate) fn is_complete(&self) -> bool {
         self.body.len() as u64 == self.expected
     }

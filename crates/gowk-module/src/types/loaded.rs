@@ -25,6 +25,22 @@ pub(crate) trait Imaged: Sized {
     fn handle() -> &'static Handle;
     fn image(&self) -> (Vec<u8>, Body<'_>);
     fn from_image(kind: u8, fields: Reader<'_>, body: &[u8]) -> Result<Self, LoadError>;
+    /// The bytes that follow a header of RedisBloom's, if this is one.
+    fn foreign_body(_header: &[u8]) -> Option<u64> {
+        None
+    }
+    /// The value of a dump of RedisBloom's.
+    fn from_foreign(_header: &[u8], _body: &[u8]) -> Result<Self, LoadError> {
+        Err(LoadError::Encoding { found: 0 })
+    }
+    /// The value of a snapshot of RedisBloom's.
+    fn load_foreign(_input: &mut RdbIn<'_>, encoding: c_int) -> Result<Self, LoadError> {
+        Err(LoadError::Encoding { found: encoding as u64 })
+    }
+    /// Its dump as RedisBloom has it, if it is one of those: what follows the iterator, or nothing at the end.
+    fn foreign_scan(&self, _iterator: u64) -> Option<Option<(u64, Vec<u8>)>> {
+        None
+    }
     fn memory(&self) -> usize;
     fn copy(&self) -> Result<Self, LoadError>;
 }
@@ -54,7 +70,11 @@ impl<T: Imaged> Loaded<T> {
 
     /// One of which only the header has come.
     pub(crate) fn begun(header: &[u8]) -> Result<Self, LoadError> {
-        Ok(Self { state: State::Pending(Pending::new(header.to_vec())?), dump: None })
+        let pending = match T::foreign_body(header) {
+            Some(expected) if !image::is_ours(header) => Pending::foreign(header.to_vec(), expected),
+            _ => Pending::new(header.to_vec())?,
+        };
+        Ok(Self { state: State::Pending(pending), dump: None })
     }
 
     /// The value, if it has come whole.
@@ -93,6 +113,9 @@ impl<T: Imaged> Loaded<T> {
     /// The chunk that an iterator asks for, with the next iterator; none at the end.
     pub(crate) fn scan(&mut self, iterator: u64, now: u64) -> Result<Option<(u64, Vec<u8>)>, CommandError> {
         let State::Ready(value) = &self.state else { return Err(STILL_LOADING) };
+        if let Some(chunk) = value.foreign_scan(iterator) {
+            return Ok(chunk);
+        }
         let Some(offset) = iterator.checked_sub(1) else {
             let (header, body) = value.image();
             let bytes = body.read(0, usize::try_from(body.len()).unwrap_or(usize::MAX));
@@ -115,6 +138,9 @@ const STILL_LOADING: CommandError =
     CommandError::Refused("ERR the value is being loaded; send its other chunks first");
 
 fn whole<T: Imaged>(pending: &Pending) -> Result<T, LoadError> {
+    if !image::is_ours(&pending.header) {
+        return T::from_foreign(&pending.header, &pending.body);
+    }
     let (kind, _, fields) = image::read_header(&pending.header)?;
     T::from_image(kind, fields, &pending.body)
 }
@@ -143,17 +169,19 @@ impl<T: Imaged> Value for Loaded<T> {
 
     fn load(input: &mut RdbIn<'_>, encoding: c_int) -> Result<Self, LoadError> {
         if encoding != ENCODING {
-            return Err(LoadError::Encoding { found: encoding as u64 });
+            return T::load_foreign(input, encoding).map(Self::new);
         }
         match input.u64()? {
             0 => Ok(Self::new(whole(&image::load(input)?)?)),
             1 => {
-                let mut pending = Pending::new(input.bytes()?)?;
+                let mut begun = Self::begun(&input.bytes()?)?;
                 let body = input.bytes()?;
-                if !body.is_empty() {
+                if let State::Pending(pending) = &mut begun.state
+                    && !body.is_empty()
+                {
                     pending.take(1 + body.len() as u64, &body)?;
                 }
-                Ok(Self { state: State::Pending(pending), dump: None })
+                Ok(begun)
             }
             found => Err(LoadError::Encoding { found }),
         }

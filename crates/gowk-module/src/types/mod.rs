@@ -9,6 +9,7 @@ pub(crate) mod cms;
 pub(crate) mod cuckoo;
 pub(crate) mod image;
 pub(crate) mod loaded;
+pub(crate) mod redisbloom;
 pub(crate) mod topk;
 
 use crate::{

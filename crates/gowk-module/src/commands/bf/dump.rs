@@ -11,7 +11,6 @@ use crate::{
     types::{
         Value,
         bloom::{Bloom, codec},
-        image::{Pending, is_ours},
     },
 };
 use gowk::{AnyFilter, Persist};
@@ -21,6 +20,12 @@ pub(crate) fn scandump(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandErro
     let iterator = scan::iterator(args.get(2))?;
     let mut key = Key::open(ctx, args, 1, Mode::Read);
     let bloom = key.value::<Bloom>()?.ok_or(NOT_FOUND)?;
+    if let Bloom::Compat(filter) = bloom {
+        // As RedisBloom gives them, so that RedisBloom takes them.
+        let chunk = filter.scan(i64::try_from(iterator).unwrap_or(i64::MAX));
+        scan::reply(ctx, chunk.map(|chunk| (chunk.iterator.unsigned_abs(), chunk.bytes.into_owned())));
+        return Ok(());
+    }
     let (header, body) = bloom.image();
     scan::reply(ctx, scan::chunk(iterator, &header, &body));
     Ok(())
@@ -34,11 +39,7 @@ pub(crate) fn loadchunk(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandErr
     let missing = key.value::<Bloom>()?.is_none();
     match (missing, iterator) {
         (true, 1) => {
-            let bad = CommandError::Refused("ERR received bad data");
-            if !is_ours(chunk) {
-                return Err(bad);
-            }
-            key.set(Bloom::Pending(Pending::new(chunk.to_vec()).map_err(|_| bad)?))?;
+            key.set(Bloom::begin(chunk).map_err(|_| CommandError::Refused("ERR received bad data"))?)?;
         }
         (true, _) => return Err(NOT_FOUND),
         (false, 1) => return Err(EXISTS),

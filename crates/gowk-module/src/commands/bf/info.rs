@@ -78,6 +78,16 @@ fn values(bloom: &Bloom) -> [Option<u64>; 5] {
         }
         Bloom::Window(window) => [Some(window.params().promise().items), size, Some(1), items, None],
         Bloom::Fixed(filter) => [Some(filter.head().promise.items), size, Some(1), items, None],
+        Bloom::Compat(filter) => {
+            let capacity = filter.links().fold(0, |sum: u64, link| sum.saturating_add(link.capacity()));
+            [
+                Some(capacity),
+                size,
+                Some(filter.links().len() as u64),
+                items,
+                filter.expansion().map(u64::from),
+            ]
+        }
         Bloom::Pending(_) => [None, size, None, None, None],
     }
 }
@@ -120,6 +130,11 @@ pub(crate) fn debug(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError> 
                 head.promise.items,
                 head.promise.fpp
             ));
+        }
+        Bloom::Compat(filter) => {
+            lines.extend(
+                filter.links().map(|link| format!("capacity:{} size:{}", link.capacity(), link.keys())),
+            );
         }
         Bloom::Pending(pending) => lines.push(format!("loading, {} bytes so far", pending.body.len())),
     }

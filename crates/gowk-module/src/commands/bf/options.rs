@@ -1,7 +1,7 @@
 //! The options of `BF.RESERVE` and `BF.INSERT`. Pure; tested without a server.
 
 use crate::{
-    config::{BF_ERROR_RATE, BF_EXPANSION_FACTOR, BF_INITIAL_SIZE, MOST_CAPACITY, MOST_ERROR},
+    config::{BF_COMPAT, BF_ERROR_RATE, BF_EXPANSION_FACTOR, BF_INITIAL_SIZE, MOST_CAPACITY, MOST_ERROR},
     error::CommandError,
     types::bloom::{Form, Reserve, Spec},
     words::{self, Length},
@@ -16,6 +16,7 @@ pub(super) struct Options {
     expansion: Option<u32>,
     nonscaling: bool,
     growing: bool,
+    compat: bool,
     window: Option<Length>,
     generations: Option<u32>,
     pub(super) seed: Option<Seed>,
@@ -83,6 +84,8 @@ impl Options {
             self.nonscaling = true;
         } else if is("NOCREATE") {
             self.nocreate = true;
+        } else if is("COMPAT") {
+            self.compat = true;
         } else if is("GROWING") {
             self.growing = true;
         } else if is("EXPANSION") {
@@ -141,6 +144,9 @@ impl Options {
         if self.generations.is_some() && self.window.is_none() {
             return Err(CommandError::Refused("ERR GENERATIONS belongs to a WINDOW"));
         }
+        if self.compat && (self.seed.is_some() || self.window.is_some()) {
+            return Err(CommandError::Refused("ERR a COMPAT filter has neither SEED nor WINDOW"));
+        }
         if self.window.is_some() && (self.expansion.is_some() || self.nonscaling || self.growing) {
             return Err(CommandError::Refused("ERR a WINDOW forgets, so it neither expands nor gets full"));
         }
@@ -151,6 +157,7 @@ impl Options {
     pub(super) fn resolve(&self) -> Reserve {
         let generations = self.generations.unwrap_or(Form::DEFAULT_GENERATIONS);
         let (form, inserts) = match self.window {
+            None if self.compat || BF_COMPAT.get() > 0 && self.seed.is_none() => (Form::Compat, None),
             None => (Form::Keeping, None),
             Some(Length::Inserts(n)) => (Form::Last { generations }, Some(n)),
             Some(Length::Milliseconds(milliseconds)) => (Form::Lasting { milliseconds, generations }, None),
@@ -161,7 +168,7 @@ impl Options {
             capacity: capacity.unwrap_or_else(|| BF_INITIAL_SIZE.get()),
             error: self.error.unwrap_or_else(|| BF_ERROR_RATE.get_rate()),
             expansion: if self.nonscaling { 0 } else { expansion },
-            growing: self.growing || capacity.is_none(),
+            growing: form == Form::Keeping && (self.growing || capacity.is_none()),
         };
         Reserve { spec, form }
     }
@@ -178,7 +185,7 @@ pub(super) fn resolved_words(reserve: &Reserve, seed: Seed) -> Vec<String> {
     let mut words = vec![error.to_string(), capacity.to_string()];
     let mut say = |name: &str, value: String| words.extend([name.to_owned(), value]);
     match reserve.form {
-        Form::Keeping => say("EXPANSION", expansion.to_string()),
+        Form::Keeping | Form::Compat => say("EXPANSION", expansion.to_string()),
         Form::Last { generations } => {
             say("WINDOW", capacity.to_string());
             say("GENERATIONS", generations.to_string());
@@ -187,6 +194,11 @@ pub(super) fn resolved_words(reserve: &Reserve, seed: Seed) -> Vec<String> {
             say("WINDOW", format!("{milliseconds}ms"));
             say("GENERATIONS", generations.to_string());
         }
+    }
+    if reserve.form == Form::Compat {
+        // RedisBloom's hash has no secret.
+        words.push("COMPAT".to_owned());
+        return words;
     }
     say("SEED", words::seed_word(seed));
     if growing && reserve.form == Form::Keeping {
@@ -215,6 +227,8 @@ mod tests {
             "0.01 1000 GROWING",
             "0.01 1000 WINDOW 5000 GENERATIONS 3",
             "0.01 1000 WINDOW 1h",
+            "0.01 1000 COMPAT",
+            "0.01 1000 NONSCALING COMPAT",
         ] {
             let asked = reserve(text).unwrap();
             let words = resolved_words(&asked, Seed::from(7u64)).join(" ");

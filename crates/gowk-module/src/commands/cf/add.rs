@@ -11,7 +11,7 @@ use crate::{
     error::CommandError,
     types::cuckoo::Cuckoo,
 };
-use gowk::{Filter, Hasher, Seed};
+use gowk::{Hasher, Seed};
 
 /// `CF.RESERVE key capacity [BUCKETSIZE b] [MAXITERATIONS m] [EXPANSION e] [ERROR e] [SEED s]`
 pub(crate) fn reserve(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError> {
@@ -65,7 +65,7 @@ fn add_items(
     };
     let limit = limit(ctx.flags());
     let cuckoo = key.value::<Value>()?.ok_or(NOT_FOUND)?.get_mut(|| ctx.now())?;
-    let add = |item: &[u8]| match unless_there && cuckoo.filter.may_contain(item) {
+    let add = |item: &[u8]| match unless_there && cuckoo.may_contain(item) {
         true => Outcome::There,
         false => cuckoo.add(item, limit).map_or_else(Outcome::Refused, |()| Outcome::Added),
     };
@@ -163,7 +163,7 @@ pub(crate) fn compact(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError
     let mut key = Key::open(ctx, args, 1, Mode::Write);
     let missing = CommandError::Refused("Cuckoo filter was not found");
     let cuckoo = key.value::<Value>().ok().flatten().ok_or(missing)?.get_mut(|| ctx.now())?;
-    if cuckoo.filter.shrink_to_fit().map_err(|why| why_not_created(&why))? {
+    if cuckoo.compact().map_err(|why| why_not_created(&why))? {
         ctx.replicate_verbatim();
         ctx.changed(args, 1, c"cf.compact");
     }

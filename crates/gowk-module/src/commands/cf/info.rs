@@ -16,10 +16,10 @@ pub(crate) fn info(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError> {
     let cuckoo = value.get()?;
     let fields = [
         ("Size", size),
-        ("Number of buckets", cuckoo.filter.params().buckets()),
-        ("Number of filters", 1),
-        ("Number of items inserted", cuckoo.filter.len()),
-        ("Number of items deleted", cuckoo.deletes),
+        ("Number of buckets", cuckoo.buckets()),
+        ("Number of filters", cuckoo.tables()),
+        ("Number of items inserted", cuckoo.len()),
+        ("Number of items deleted", cuckoo.deletes()),
         ("Bucket size", cuckoo.spec.bucket_size.into()),
         ("Expansion rate", cuckoo.spec.expansion.into()),
         ("Max iterations", cuckoo.spec.max_iterations.into()),
@@ -37,11 +37,12 @@ pub(crate) fn debug(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError> 
     let mut key = Key::open(ctx, args, 1, Mode::Read);
     let cuckoo = key.value::<Value>()?.ok_or(NOT_FOUND)?.get()?;
     let line = format!(
-        "bktsize:{} buckets:{} items:{} deletes:{} filters:1 max_iterations:{} expansion:{}",
+        "bktsize:{} buckets:{} items:{} deletes:{} filters:{} max_iterations:{} expansion:{}",
         cuckoo.spec.bucket_size,
-        cuckoo.filter.params().buckets(),
-        cuckoo.filter.len(),
-        cuckoo.deletes,
+        cuckoo.buckets(),
+        cuckoo.len(),
+        cuckoo.deletes(),
+        cuckoo.tables(),
         cuckoo.spec.max_iterations,
         cuckoo.spec.expansion
     );

@@ -6,14 +6,13 @@ use crate::{
     counters,
     error::CommandError,
 };
-use gowk::Filter;
 
 /// `CF.EXISTS key item`
 pub(crate) fn exists(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError> {
     counters::ASKED.add(1);
     let mut key = Key::open(ctx, args, 1, Mode::Read);
     let may_contain = match key.value::<Value>().ok().flatten() {
-        Some(value) => value.get()?.filter.may_contain(args.get(2).unwrap_or_default()),
+        Some(value) => value.get()?.may_contain(args.get(2).unwrap_or_default()),
         None => false,
     };
     ctx.reply_bool(may_contain);
@@ -30,14 +29,14 @@ pub(crate) fn mexists(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError
         items.for_each(|_| ctx.reply_bool(false));
         return Ok(());
     };
-    let filter = &value.get()?.filter;
-    let hasher = *filter.hasher();
+    let filter = value.get()?;
     ctx.reply_array(items.len());
-    let mut answers = [false; 256];
+    let (mut part, mut answers) = ([&b""[..]; 256], [false; 256]);
     while items.len() > 0 {
-        let part = items.len().min(answers.len());
-        filter.answer(items.by_ref().take(part).map(|item| hasher.bytes(item)), &mut answers[..part]);
-        answers[..part].iter().for_each(|answer| ctx.reply_bool(*answer));
+        let len = items.len().min(part.len());
+        part.iter_mut().zip(&mut items).for_each(|(slot, item)| *slot = item);
+        filter.answer(&part[..len], &mut answers[..len]);
+        answers[..len].iter().for_each(|answer| ctx.reply_bool(*answer));
     }
     Ok(())
 }
@@ -46,7 +45,7 @@ pub(crate) fn mexists(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError
 pub(crate) fn count(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError> {
     let mut key = Key::open(ctx, args, 1, Mode::Read);
     let count = match key.value::<Value>().ok().flatten() {
-        Some(value) => value.get()?.filter.count(args.get(2).unwrap_or_default()),
+        Some(value) => value.get()?.count(args.get(2).unwrap_or_default()),
         None => 0,
     };
     ctx.reply_integer(count as i64);

@@ -6,17 +6,20 @@ use crate::{
     types::{
         bytes::{Reader, Writer},
         image::{self, Body, Pending},
+        redisbloom,
     },
 };
 use gowk::{
     AnyFilter, BlockedBloom, BlockedParams, Build, Filter, HashId, Hasher, Persist, Promise, ScalableBloom,
-    ScalableParams, Seed, bloom::blocked::Span, store::Line,
+    ScalableParams, Seed, bloom::blocked::Span, format::redisbloom::RedisBloom, store::Line,
 };
 
 /// A chain: what was asked for, then each link.
 const CHAIN: u8 = 1;
 /// The bytes of a `.gowk` file.
 const FILE: u8 = 2;
+/// RedisBloom's chunks, one after another, each with its iterator and length.
+const CHUNKS: u8 = 3;
 
 /// Links that a header may name; a chain of ours stays far below, a merged one below this.
 const MOST_LINKS: u32 = 4096;
@@ -40,14 +43,30 @@ pub(super) fn file_image(filter: &impl Persist) -> (Vec<u8>, Body<'static>) {
     (image::header(FILE, bytes.len() as u64).done(), Body::Bytes(bytes.into()))
 }
 
+pub(super) fn compat_image(filter: &RedisBloom) -> (Vec<u8>, Body<'static>) {
+    let bytes = filter.to_bytes();
+    (image::header(CHUNKS, bytes.len() as u64).done(), Body::Bytes(bytes.into()))
+}
+
 /// The filter of an image that has all its chunks.
 pub(super) fn complete(pending: &mut Pending) -> Result<Bloom, LoadError> {
+    if !image::is_ours(&pending.header) {
+        return redisbloom::bloom(&pending.header, &pending.body)
+            .map(|filter| Bloom::Compat(Box::new(filter)));
+    }
     let (kind, _, fields) = image::read_header(&pending.header)?;
     match kind {
         CHAIN => read_chain(fields, &pending.body).map(Bloom::Chain),
         FILE => {
             fields.end()?;
             Ok(from_file(AnyFilter::from_bytes(&pending.body)?))
+        }
+        CHUNKS => {
+            fields.end()?;
+            let filter = RedisBloom::from_bytes(&pending.body);
+            let filter =
+                filter.map_err(|why| LoadError::field("the filter", format!("cannot be read: {why}")))?;
+            Ok(Bloom::Compat(Box::new(filter)))
         }
         other => Err(LoadError::Encoding { found: other.into() }),
     }
@@ -88,6 +107,7 @@ pub(crate) fn to_file(bloom: &Bloom) -> Result<Vec<u8>, LoadError> {
         Bloom::Chain(chain) => chain_file(chain),
         Bloom::Window(window) => Ok(window.to_bytes()),
         Bloom::Fixed(filter) => Ok(filter.to_bytes()),
+        Bloom::Compat(_) => Err(LoadError::field("the filter", "is RedisBloom's; use BF.SCANDUMP")),
         Bloom::Pending(_) => Err(LoadError::Cut),
     }
 }

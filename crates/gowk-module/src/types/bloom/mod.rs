@@ -12,12 +12,13 @@ pub(crate) use merge::merge;
 use super::{
     Value,
     image::{self, Body, Pending},
+    redisbloom,
 };
 use crate::{
     callbacks::{AofOut, Digest, Handle, RdbIn, RdbOut},
     error::{CommandError, LoadError},
 };
-use gowk::{AnyFilter, Filter, Insert, Inserted, Persist, window::Pace};
+use gowk::{AnyFilter, Filter, Insert, Inserted, Persist, format::redisbloom::RedisBloom, window::Pace};
 use std::ffi::{CStr, c_int};
 
 /// The filter of a key.
@@ -28,6 +29,8 @@ pub(crate) enum Bloom {
     Window(Box<gowk::Window>),
     /// One that was built elsewhere and takes no more keys.
     Fixed(Box<AnyFilter>),
+    /// One of RedisBloom's, or as RedisBloom would have it.
+    Compat(Box<RedisBloom>),
     /// One whose chunks are still coming.
     Pending(Pending),
 }
@@ -65,6 +68,7 @@ impl Bloom {
             Self::Chain(chain) => Ok(chain.may_contain(key)),
             Self::Window(window) => Ok(window.may_contain(key)),
             Self::Fixed(filter) => Ok(filter.may_contain(key)),
+            Self::Compat(filter) => Ok(filter.may_contain(key)),
             Self::Pending(_) => Err(STILL_LOADING),
         }
     }
@@ -79,6 +83,7 @@ impl Bloom {
             Self::Chain(chain) => chain.answer(keys, each),
             Self::Window(window) => in_bulk(&**window, keys, each),
             Self::Fixed(filter) => in_bulk(&**filter, keys, &mut each),
+            Self::Compat(filter) => in_bulk(&**filter, keys, &mut each),
             Self::Pending(_) => return Err(STILL_LOADING),
         }
         Ok(())
@@ -95,6 +100,16 @@ impl Bloom {
             Self::Chain(chain) => chain.add(keys, limit, each),
             Self::Window(window) => {
                 keys.for_each(|key| each(Ok(window.insert(key) == Inserted::New)));
+            }
+            Self::Compat(filter) => {
+                for key in keys {
+                    let added = filter.insert(key).map(|inserted| inserted == Inserted::New);
+                    let stop = added.is_err();
+                    each(added.map_err(|_| NotAdded::Full));
+                    if stop {
+                        break;
+                    }
+                }
             }
             Self::Fixed(filter) => {
                 let family = filter.head().family;
@@ -113,6 +128,7 @@ impl Bloom {
             Self::Chain(chain) => chain.keys(),
             Self::Window(window) => window.estimated_items().round() as u64,
             Self::Fixed(filter) => filter.head().keys,
+            Self::Compat(filter) => filter.keys(),
             Self::Pending(_) => 0,
         }
     }
@@ -122,7 +138,7 @@ impl Bloom {
         match self {
             Self::Chain(chain) => chain.clear(),
             Self::Window(window) => window.clear(),
-            Self::Fixed(_) => {
+            Self::Fixed(_) | Self::Compat(_) => {
                 return Err(CommandError::Refused("ERR a filter that was loaded is not cleared; delete it"));
             }
             Self::Pending(_) => return Err(STILL_LOADING),
@@ -136,8 +152,19 @@ impl Bloom {
             Self::Chain(chain) => codec::chain_image(chain),
             Self::Window(window) => codec::file_image(&**window),
             Self::Fixed(filter) => codec::file_image(&**filter),
+            Self::Compat(filter) => codec::compat_image(filter),
             Self::Pending(pending) => (pending.header.clone(), Body::Bytes((&pending.body[..]).into())),
         }
+    }
+
+    /// A filter of which only the header has come: ours or RedisBloom's.
+    pub(crate) fn begin(header: &[u8]) -> Result<Self, LoadError> {
+        if image::is_ours(header) {
+            return Ok(Self::Pending(Pending::new(header.to_vec())?));
+        }
+        let expected = redisbloom::bloom_body(header)
+            .ok_or(LoadError::field("the header", "is neither gowk's nor RedisBloom's"))?;
+        Ok(Self::Pending(Pending::foreign(header.to_vec(), expected)))
     }
 
     /// Takes the next chunk; becomes a filter with the last one.
@@ -184,17 +211,20 @@ impl Value for Bloom {
     fn load(input: &mut RdbIn<'_>, encoding: c_int) -> Result<Self, LoadError> {
         match encoding {
             super::ENCODING => {}
+            2..=4 => return Ok(Self::Compat(Box::new(redisbloom::load_bloom(input, encoding)?))),
             other => return Err(LoadError::Encoding { found: other as u64 }),
         }
         match input.u64()? {
             0 => codec::complete(&mut image::load(input)?),
             1 => {
-                let mut pending = Pending::new(input.bytes()?)?;
+                let mut begun = Self::begin(&input.bytes()?)?;
                 let body = input.bytes()?;
-                if !body.is_empty() {
+                if let Self::Pending(pending) = &mut begun
+                    && !body.is_empty()
+                {
                     pending.take(1 + body.len() as u64, &body)?;
                 }
-                Ok(Self::Pending(pending))
+                Ok(begun)
             }
             found => Err(LoadError::Encoding { found }),
         }
@@ -210,6 +240,7 @@ impl Value for Bloom {
             Self::Chain(chain) => chain.size() + size_of_val(&chain.links[..]),
             Self::Window(window) => window.size_in_bytes(),
             Self::Fixed(filter) => filter.size_in_bytes(),
+            Self::Compat(filter) => filter.size_in_bytes(),
             Self::Pending(pending) => pending.memory(),
         }
     }
@@ -226,6 +257,7 @@ impl Value for Bloom {
             Self::Chain(chain) => Self::Chain(chain.copy()?),
             Self::Window(window) => Self::Window(Box::new(window.to_heap()?)),
             Self::Fixed(filter) => Self::Fixed(Box::new(AnyFilter::from_bytes(&filter.to_bytes())?)),
+            Self::Compat(filter) => Self::Compat(filter.clone()),
             Self::Pending(pending) => Self::Pending(pending.clone()),
         })
     }
