@@ -10,7 +10,7 @@
 use super::{
     bytes::Reader,
     image::{self, Body},
-    loaded::Imaged,
+    loaded::{Foreign, Imaged},
     redisbloom,
 };
 use crate::{
@@ -43,7 +43,7 @@ pub(crate) struct Cuckoo {
 }
 
 enum Table {
-    Own(gowk::Cuckoo),
+    Own(Box<gowk::Cuckoo>),
     /// One of RedisBloom's.
     Compat(Box<RedisCuckoo>),
 }
@@ -75,7 +75,7 @@ impl Cuckoo {
         let params = params.map_err(NotAdded::Params)?;
         super::bloom::within(limit, params.bits() / 8)?;
         let filter = gowk::Cuckoo::with_params(params, hasher).map_err(NotAdded::Params)?;
-        Ok(Self { spec, filter: Table::Own(filter), deletes: 0 })
+        Ok(Self { spec, filter: Table::Own(Box::new(filter)), deletes: 0 })
     }
 
     /// A filter of RedisBloom's.
@@ -217,7 +217,7 @@ impl Imaged for Cuckoo {
         let deletes = fields.u64()?;
         fields.end()?;
         let filter = match kind {
-            OWN => Table::Own(gowk::Cuckoo::from_bytes(body)?),
+            OWN => Table::Own(Box::new(gowk::Cuckoo::from_bytes(body)?)),
             CHUNKS => {
                 let filter = RedisCuckoo::from_bytes(body);
                 Table::Compat(Box::new(
@@ -244,10 +244,10 @@ impl Imaged for Cuckoo {
         }
     }
 
-    fn foreign_scan(&self, iterator: u64) -> Option<Option<(u64, Vec<u8>)>> {
-        let Table::Compat(filter) = &self.filter else { return None };
+    fn foreign_scan(&self, iterator: u64) -> Foreign {
+        let Table::Compat(filter) = &self.filter else { return Foreign::No };
         let chunk = filter.scan(i64::try_from(iterator).unwrap_or(i64::MAX));
-        Some(chunk.map(|chunk| (chunk.iterator.unsigned_abs(), chunk.bytes.into_owned())))
+        Foreign::Yes(chunk.map(|chunk| (chunk.iterator.unsigned_abs(), chunk.bytes.into_owned())))
     }
 
     fn memory(&self) -> usize {
@@ -256,7 +256,7 @@ impl Imaged for Cuckoo {
 
     fn copy(&self) -> Result<Self, LoadError> {
         let filter = match &self.filter {
-            Table::Own(filter) => Table::Own(filter.to_heap()?),
+            Table::Own(filter) => Table::Own(Box::new(filter.to_heap()?)),
             Table::Compat(filter) => Table::Compat(filter.clone()),
         };
         Ok(Self { spec: self.spec, filter, deletes: self.deletes })

@@ -38,11 +38,17 @@ pub(crate) trait Imaged: Sized {
         Err(LoadError::Encoding { found: encoding as u64 })
     }
     /// Its dump as RedisBloom has it, if it is one of those: what follows the iterator, or nothing at the end.
-    fn foreign_scan(&self, _iterator: u64) -> Option<Option<(u64, Vec<u8>)>> {
-        None
+    fn foreign_scan(&self, _iterator: u64) -> Foreign {
+        Foreign::No
     }
     fn memory(&self) -> usize;
     fn copy(&self) -> Result<Self, LoadError>;
+}
+
+/// Whether a value is dumped as RedisBloom does, and then the next iterator and chunk, or nothing at the end.
+pub(crate) enum Foreign {
+    No,
+    Yes(Option<(u64, Vec<u8>)>),
 }
 
 /// Milliseconds for which a dump that nobody continues is kept.
@@ -113,7 +119,7 @@ impl<T: Imaged> Loaded<T> {
     /// The chunk that an iterator asks for, with the next iterator; none at the end.
     pub(crate) fn scan(&mut self, iterator: u64, now: u64) -> Result<Option<(u64, Vec<u8>)>, CommandError> {
         let State::Ready(value) = &self.state else { return Err(STILL_LOADING) };
-        if let Some(chunk) = value.foreign_scan(iterator) {
+        if let Foreign::Yes(chunk) = value.foreign_scan(iterator) {
             return Ok(chunk);
         }
         let Some(offset) = iterator.checked_sub(1) else {

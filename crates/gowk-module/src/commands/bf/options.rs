@@ -10,6 +10,7 @@ use gowk::Seed;
 
 /// What the words behind the key say.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "words that are there or not")]
 pub(super) struct Options {
     capacity: Option<u64>,
     error: Option<f64>,

@@ -42,7 +42,10 @@ impl Reserve {
             Form::Compat => {
                 let Spec { capacity, error, expansion, .. } = self.spec;
                 // An estimate that is never too low: the largest rate takes 2.9 bits, each halving 1.44 more.
-                within(limit, (capacity as f64 * (2.9 - 1.4427 * error.log2()) / 8.0) as u64)?;
+                within(
+                    limit,
+                    (capacity as f64 * (2.9 - std::f64::consts::LOG2_E * error.log2()) / 8.0) as u64,
+                )?;
                 let filter = RedisBloom::reserve(error, capacity, (expansion > 0).then_some(expansion));
                 filter.map(|filter| Bloom::Compat(Box::new(filter))).map_err(NotAdded::Params)
             }
