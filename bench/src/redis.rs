@@ -127,7 +127,7 @@ impl Server {
         Ok(ticks as f64 / 100.0)
     }
 
-    /// Sends commands and reads replies of so many lines each, sixteen at a time. Gives the lines that are not 0.
+    /// Sends commands and reads replies of so many lines each, sixteen at a time.
     fn pipeline(
         &mut self,
         commands: usize,
@@ -150,7 +150,7 @@ impl Server {
                 if len == 0 || buffer[..len].starts_with(b"-") {
                     bail!("the server refused: {}", String::from_utf8_lossy(&buffer[..len.min(200)]));
                 }
-                missing -= buffer[..len].iter().filter(|byte| **byte == b'\n').count().min(missing);
+                missing -= memchr::memchr_iter(b'\n', &buffer[..len]).count().min(missing);
             }
         }
         Ok(())
