@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Load(Load),
     /// The module inside a Redis server: processor time of the server per item
     Redis(Redis),
+    /// Set jobs on files, beside sort, rg, DuckDB and chDB as far as they are there
+    Jobs(Jobs),
     /// Guava's filter, asked by Guava in a JVM and by us from the same file
     Guava(Guava),
 }
@@ -108,6 +110,37 @@ pub(crate) struct Guava {
     /// Guava, as Debian's libguava-java installs it
     #[arg(long, value_name = "JAR", default_value = "/usr/share/java/guava.jar")]
     pub(crate) jar: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct Jobs {
+    /// How much data: 1 is 100M queries, 1.8 GB of log, 200M integers, 2 GB of texts
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub(crate) scale: f64,
+
+    /// Where the data is made and kept, and temporary data goes
+    #[arg(long, value_name = "DIR", default_value = "target/jobs")]
+    pub(crate) dir: PathBuf,
+
+    /// The program; built with `cargo build --release`
+    #[arg(long, value_name = "FILE", default_value = "target/release/gowk")]
+    pub(crate) gowk: PathBuf,
+
+    /// A Python that may have duckdb and chdb
+    #[arg(long, value_name = "FILE", default_value = "python3")]
+    pub(crate) python: PathBuf,
+
+    /// The memory limit of ours; rivals have 1 GB
+    #[arg(long, value_name = "SIZE", default_value = "1000000000")]
+    pub(crate) memory: String,
+
+    /// Only jobs whose name contains one of these
+    #[arg(long, value_name = "SUBSTR,..", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+
+    /// How often to go round all; the best counts
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rounds: u32,
 }
 
 impl Inproc {

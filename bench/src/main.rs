@@ -9,6 +9,7 @@ mod floor;
 mod guava;
 mod hashing;
 mod inproc;
+mod jobs;
 mod keys;
 mod load;
 mod losses;
@@ -32,6 +33,7 @@ fn main() -> anyhow::Result<()> {
         Command::Inproc(options) => inproc::run(&options),
         Command::Load(options) => load::run(&options),
         Command::Redis(options) => redis::run(&options),
+        Command::Jobs(options) => jobs::run_all(&options),
         Command::Guava(options) => guava::run(&options),
     }
 }

@@ -54,7 +54,11 @@ impl Data {
     }
 
     /// A file, made if it is not there; under its name only when it is whole.
-    fn file(&self, name: &str, make: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<PathBuf> {
+    fn file(
+        &self,
+        name: &str,
+        make: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> io::Result<PathBuf> {
         let path = self.dir.join(name);
         if !path.exists() {
             eprintln!("making {}", path.display());
@@ -75,9 +79,10 @@ impl Data {
             let mut line = Vec::new();
             for _ in 0..count {
                 let rank = dice.zipf(count as f64, 0.8);
-                let shared = mix(rank) % 9 == 0;
+                let shared = mix(rank).is_multiple_of(9);
                 // One to one: an odd multiplier permutes the 2^29 ranks.
-                let id = (rank * 2 + u64::from(!shared && side == 1)).wrapping_mul(0x2545_f491) & ((1 << 29) - 1);
+                let id =
+                    (rank * 2 + u64::from(!shared && side == 1)).wrapping_mul(0x2545_f491) & ((1 << 29) - 1);
                 query(id, &mut line);
                 out.write_all(&line)?;
             }
@@ -134,7 +139,7 @@ impl Data {
                     query(word_id(dice.zipf(5e5, 0.95)), &mut line);
                     let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
                     text.extend_from_slice(&line[..end]);
-                    text.push(if dice.roll() % 12 == 0 { b'\n' } else { b' ' });
+                    text.push(if dice.roll().is_multiple_of(12) { b'\n' } else { b' ' });
                 }
                 fs::write(unfinished.join(format!("{i:04}.txt")), text)?;
             }
@@ -175,5 +180,5 @@ fn query(id: u64, line: &mut Vec<u8>) {
             line.push(b' ');
         }
     }
-    line.extend_from_slice(if id % 3 == 0 { b" uk\n" } else { b"\n" });
+    line.extend_from_slice(if id.is_multiple_of(3) { b" uk\n" } else { b"\n" });
 }

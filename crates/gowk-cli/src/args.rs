@@ -1,7 +1,10 @@
 //! The arguments of the whole program.
 
 use crate::{
-    commands::{add, bench, build, convert, generate, help, info, merge, plan, query, remove},
+    commands::{
+        add, bench, build, compare, convert, distinct, generate, help, index, info, merge, once, plan, query,
+        remove, topk, union, words,
+    },
     exit::Found,
 };
 use clap::CommandFactory;
@@ -24,6 +27,8 @@ Examples:
   gowk build urls.txt -o seen.gowk --fpp 0.1%   a filter of them, 15 bits each
   gowk query seen.gowk today.txt                the lines that may be in it
   gowk plan --items 100M --fpp 0.1%             which filter to take, and what it costs
+  gowk distinct huge.txt --memory 1G            each line once, exactly, within 1 GB
+  gowk topk -k 10 -f 1 -d ' ' access.log        the busiest addresses
 
 Topics: gowk help keys|numbers|families|exit."
 )]
@@ -42,6 +47,14 @@ enum Command {
     Merge(merge::Merge),
     Convert(convert::Convert),
     Plan(plan::Plan),
+    Distinct(distinct::Distinct),
+    Intersect(compare::Intersect),
+    Subtract(compare::Subtract),
+    Union(union::Union),
+    Topk(topk::Topk),
+    Once(once::Once),
+    Words(words::Words),
+    Index(index::Index),
     Bench(bench::Bench),
     Help(help::Help),
     Man(generate::Man),
@@ -66,6 +79,14 @@ impl Args {
             Command::Merge(merge) => merge.run(),
             Command::Convert(convert) => convert.run(),
             Command::Plan(plan) => plan.run(),
+            Command::Distinct(distinct) => distinct.run(),
+            Command::Intersect(intersect) => intersect.run(),
+            Command::Subtract(subtract) => subtract.run(),
+            Command::Union(union) => union.run(),
+            Command::Topk(topk) => topk.run(),
+            Command::Once(once) => once.run(),
+            Command::Words(words) => words.run(),
+            Command::Index(index) => index.run(),
             Command::Bench(bench) => bench.run(),
             Command::Help(help) => help.run(),
             Command::Man(man) => man.run(),

@@ -10,6 +10,7 @@ mod filter_file;
 mod foreign;
 mod histogram;
 mod in_place;
+mod job;
 mod numbers;
 mod options;
 mod progress;

@@ -7,7 +7,7 @@ mod common;
 use common::Folder;
 use std::{fs, path::Path};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 20] = [
     "query",
     "build",
     "info",
@@ -16,6 +16,14 @@ const COMMANDS: [&str; 12] = [
     "merge",
     "convert",
     "plan",
+    "distinct",
+    "intersect",
+    "subtract",
+    "union",
+    "topk",
+    "once",
+    "words",
+    "index",
     "bench",
     "help",
     "man",

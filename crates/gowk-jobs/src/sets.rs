@@ -55,7 +55,7 @@ pub struct Approximate {
 }
 
 impl Compare {
-    /// As sets: every key of the answer once, in the order of the first input.
+    /// As sets: every key of the answer once (the key, not its line), in the order of the first input.
     pub fn new(operation: Operation) -> Self {
         Self { operation, all_lines: false, any_order: false }
     }
@@ -116,7 +116,7 @@ impl Compare {
         let reduce = Reduce {
             act: self.act(),
             shape: Shape::default(),
-            lines: ours.has_lines(),
+            lines: ours.has_lines() && self.all_lines,
             ordered: !self.any_order,
             judge: Judge::Hand,
         };
@@ -171,7 +171,7 @@ impl Compare {
             level: 0,
             prune: Some((&filter, keep)),
             spill_misses: false,
-            lines: false,
+            lines: ours.has_lines() && self.all_lines,
             limit: engine.sizes.tables,
         };
         let (feed, mut lanes) = (engine.feed(ours)?, engine.lanes(Shape::default()));

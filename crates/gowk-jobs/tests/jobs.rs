@@ -271,6 +271,18 @@ fn joins_by_a_field_keep_whole_lines_and_their_order() {
             assert_eq!(stats.lines, 30_000);
         }
     }
+    // As sets, keys are the answer.
+    let mut seen = std::collections::HashSet::new();
+    let keys = all.lines().map(|line| line.split(',').nth(1).unwrap());
+    let expected: String =
+        keys.filter(|key| known.contains(*key) && seen.insert(*key)).map(|key| format!("{key}\n")).collect();
+    for memory in MEMORY {
+        let options = options(memory, 2, dir.path());
+        let job = Compare::new(Operation::Intersect);
+        let (found, _) =
+            written(|out| job.run(&by_field(&orders, 2), &by_field(&customers, 2), &options, out));
+        assert!(found == expected.as_bytes(), "keys, {memory} bytes");
+    }
     // Distinct by a field prints the first line of each key.
     let mut seen = std::collections::HashSet::new();
     let expected: String = all

@@ -23,7 +23,7 @@ pub(crate) struct Pass<'a> {
     pub(crate) prune: Option<(&'a BlockedBloom, bool)>,
     /// Whether keys of the other side have been spilled, so that a miss may yet be a hit.
     pub(crate) spill_misses: bool,
-    /// Whether spilled records need their lines.
+    /// Whether lines are the answer, so that spilled records need them; or keys.
     pub(crate) lines: bool,
     /// What the tables may take.
     pub(crate) limit: u64,
@@ -182,14 +182,14 @@ impl Rounds<'_, '_, '_> {
         let kept: usize = lanes.iter().flat_map(|lane| &lane.kept[..live]).map(Vec::len).sum();
         stats.found += kept as u64;
         let spilled = lanes.iter().any(|lane| lane.spill.is_some());
-        let lanes = &*lanes;
+        let (lanes, lines) = (&*lanes, self.pass.lines);
         let output = match emit {
             Emit::Now(output) => output,
             Emit::NowThenRun(output, _) if !spilled => output,
             Emit::NowThenRun(_, run) | Emit::Run(run) => {
                 for (i, chunk) in self.chunks[..live].iter().enumerate() {
                     for rec in kept_in_order(lanes, i) {
-                        run.put(&self.engine.space, chunk.position(rec), 1, chunk.line(rec))?;
+                        run.put(&self.engine.space, chunk.position(rec), 1, shown(chunk, rec, lines))?;
                     }
                 }
                 return Ok(false);
@@ -199,7 +199,7 @@ impl Rounds<'_, '_, '_> {
         let Some(end) = output.line_end() else {
             for (i, chunk) in self.chunks[..live].iter().enumerate() {
                 for rec in kept_in_order(lanes, i) {
-                    output.row(Row { line: chunk.line(rec), count: 1 }).map_err(JobError::Output)?;
+                    output.row(Row { line: shown(chunk, rec, lines), count: 1 }).map_err(JobError::Output)?;
                 }
             }
             return Ok(false);
@@ -208,7 +208,7 @@ impl Rounds<'_, '_, '_> {
             let mut out = std::mem::take(&mut chunk.out);
             out.clear();
             for rec in kept_in_order(lanes, i) {
-                out.extend_from_slice(chunk.line(rec));
+                out.extend_from_slice(shown(chunk, rec, lines));
                 out.push(end);
             }
             chunk.out = out;
@@ -272,4 +272,10 @@ fn now_writer<'e, 'o>(emit: &'e mut Emit<'_, 'o>) -> Option<&'e mut Output<'o>> 
         Emit::Now(output) | Emit::NowThenRun(output, _) => Some(output),
         Emit::Run(_) | Emit::Nothing => None,
     }
+}
+
+/// What a record looks like in the answer.
+#[inline(always)]
+fn shown(chunk: &Chunk, rec: Rec, lines: bool) -> &[u8] {
+    if lines { chunk.line(rec) } else { chunk.key(rec) }
 }
