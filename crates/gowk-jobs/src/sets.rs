@@ -35,8 +35,9 @@ pub enum Operation {
 ///
 /// let (ours, theirs) = (Records::from_fn(|| ["heron", "gowk"].into_iter()), Records::from_fn(|| ["gowk"].into_iter()));
 /// let mut lines = Vec::new();
-/// let output = &mut Output::lines(&mut lines, b'\n');
-/// Compare::new(Operation::Subtract).run(&ours, &theirs, &Options::default(), output)?;
+/// let mut output = Output::lines(&mut lines, b'\n');
+/// Compare::new(Operation::Subtract).run(&ours, &theirs, &Options::default(), &mut output)?;
+/// drop(output);
 /// assert_eq!(lines, b"heron\n");
 /// # Ok::<(), gowk_jobs::JobError>(())
 /// ```
