@@ -74,7 +74,7 @@ fn words_are_found_with_and_without_an_index() {
     fs::create_dir_all(dir.path().join("d/e")).unwrap();
     fs::write(dir.path().join("d/1"), "The gowk follows the titlin.").unwrap();
     fs::write(dir.path().join("d/e/2"), "GOWK, heron; titlin").unwrap();
-    fs::write(dir.path().join("list"), "gowk\ntitlin\nowl\n").unwrap();
+    fs::write(dir.path().join("list"), "gowk\ntitlin\nowl\n\ngowk\n").unwrap();
     let run = |args: &[&str]| in_dir(dir.path(), args);
     assert_eq!(run(&["words", "list", "d/1", "d/e/2"]), "gowk\td/1\ntitlin\td/1\ntitlin\td/e/2\n");
     assert_eq!(run(&["words", "-i", "list", "d/e/2"]), "gowk\td/e/2\ntitlin\td/e/2\n");

@@ -56,6 +56,10 @@ impl OnceInts {
         }
         let engine = Engine::new(options)?;
         let mut stats = Stats::default();
+        if let Some(done) = by_sorting(&engine, records, output, &mut stats)? {
+            stats.found = done;
+            return Ok(stats);
+        }
         let values = values_a_pass(engine.sizes.tables);
         // Most integers are not negative and fit into 32 bits; the first pass tells whether these do.
         let guess = SHIFT..SHIFT + values.min(1 << 32);
@@ -66,7 +70,8 @@ impl OnceInts {
             return output.finish().map_err(JobError::Output).map(|()| stats);
         };
         let mut parts = parts(&guess, least, most, values);
-        if parts.len() as u64 > Self::MOST_PASSES {
+        // The greatest of all numbers has no place in a range that ends before its end.
+        if parts.len() as u64 > Self::MOST_PASSES || most == u64::MAX {
             drop(maps);
             return by_table(records, options, output, stats);
         }
@@ -105,6 +110,56 @@ fn by_table(
     stats.passes += before.passes;
     stats.stages.splice(0..0, before.stages);
     Ok(stats)
+}
+
+/// Few enough to be kept as they are: sorted. None if they are not so few.
+fn by_sorting(
+    engine: &Engine<'_>,
+    records: &Records<'_>,
+    output: &mut Output<'_>,
+    stats: &mut Stats,
+) -> Result<Option<u64>, JobError> {
+    // A number and its newline take three bytes or more on average, and eight in memory; twice, while a list grows.
+    let few = records.total_bytes().is_some_and(|bytes| bytes < engine.sizes.tables / 8);
+    if !few {
+        return Ok(None);
+    }
+    let (feed, most) = (engine.feed(records)?, engine.sizes.tables as usize / 16);
+    let mut numbers = Vec::new();
+    let mut parsed = Parsed::new(1);
+    let start = std::time::Instant::now();
+    while feed.next_block(&mut parsed.block)? {
+        parsed.parse(&feed, Scale { start: 0, each: u64::MAX })?;
+        numbers.extend_from_slice(&parsed.values[0]);
+        // Those at the very end are of a map of their own, which there is not.
+        numbers.extend(std::iter::repeat_n(u64::MAX, parsed.at_end));
+        // Compressed ones may be many more than their bytes tell.
+        if numbers.len() > most {
+            *stats = Stats { passes: 1, ..Stats::default() };
+            return Ok(None);
+        }
+        stats.lines += parsed.lines;
+        stats.skipped += parsed.skipped;
+        stats.bytes += parsed.block.bytes().len() as u64;
+    }
+    stats.passes = 1;
+    stats.table_bytes = 8 * numbers.len() as u64;
+    engine.pool.install(|| numbers.par_sort_unstable());
+    stats.stages.push(crate::Stage { name: "read", time: start.elapsed() });
+    let mut found = 0;
+    stats
+        .stage("write", |_| {
+            let mut text = Vec::new();
+            for run in numbers.chunk_by(|a, b| a == b).filter(|run| run.len() == 1) {
+                found += 1;
+                text.clear();
+                push_number(&mut text, (run[0] ^ SHIFT) as i64);
+                output.row(Row { line: &text, count: 1 })?;
+            }
+            output.finish()
+        })
+        .map_err(JobError::Output)?;
+    Ok(Some(found))
 }
 
 /// How many values fit at two bits each; what is written needs some room as well.
@@ -269,6 +324,8 @@ struct Parsed {
     lines: u64,
     skipped: u64,
     live: bool,
+    /// How often the greatest of all numbers came.
+    at_end: usize,
 }
 
 impl Parsed {
@@ -280,12 +337,13 @@ impl Parsed {
             lines: 0,
             skipped: 0,
             live: false,
+            at_end: 0,
         }
     }
 
     fn parse(&mut self, feed: &Feed<'_>, scale: Scale) -> Result<(), JobError> {
         self.values.iter_mut().for_each(Vec::clear);
-        let (mut least, mut most, mut lines, mut wrong) = (u64::MAX, 0, 0, None);
+        let (mut least, mut most, mut lines, mut wrong, mut at_end) = (u64::MAX, 0, 0, None, 0);
         let bytes = self.block.bytes();
         let separator = self.block.separator();
         let mut extractor = (!feed.keys.are_lines()).then(|| feed.keys.extractor());
@@ -306,6 +364,7 @@ impl Parsed {
                     least = least.min(value);
                     most = most.max(value);
                     let map = value.wrapping_sub(scale.start) / scale.each;
+                    at_end += usize::from(value == u64::MAX);
                     if let Some(values) = values.get_mut(map as usize) {
                         values.push(value);
                     }
@@ -325,7 +384,7 @@ impl Parsed {
                 out_of_range,
             });
         }
-        (self.lines, self.live) = (lines, true);
+        (self.lines, self.live, self.at_end) = (lines, true, at_end);
         self.skipped = extractor.map_or(0, |extractor| extractor.skipped());
         self.seen = (least <= most).then_some((least, most));
         Ok(())

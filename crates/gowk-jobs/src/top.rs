@@ -12,7 +12,7 @@ use crate::{
     error::JobError,
     plan::Plan,
 };
-use gowk::{CountMin, CountMinParams, Digest, TopK, TopKParams};
+use gowk::{CountMinParams, Digest, TopK, TopKParams};
 use rayon::prelude::*;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -81,7 +81,7 @@ impl Top {
         let feed = engine.feed(records)?;
         if records.can_be_read_twice() {
             let lanes = first_pass(&engine, &feed, &mut best, &mut stats)?;
-            if lanes.iter().any(|lane| lane.sketch.as_ref().is_some_and(|sketch| sketch.total() > 0)) {
+            if lanes.iter().any(|lane| lane.sketch.is_some()) {
                 stats.passes += 1;
                 second_pass(&engine, records, lanes, &mut best, &mut stats)?;
             }
@@ -164,7 +164,7 @@ fn first_pass(
     let bytes = (engine.sizes.tables / 8 / lanes.len() as u64).clamp(1 << 10, 64 << 20);
     for lane in &mut lanes {
         let params = CountMinParams::for_bytes(bytes, 0.02)?;
-        lane.sketch = Some(CountMin::with_params(params, engine.hasher(0))?);
+        lane.sketching = Some((params, engine.hasher(0)));
     }
     // An eighth for sketches, a quarter for the candidates of the second pass.
     let limit = engine.sizes.tables / 8 * 5;

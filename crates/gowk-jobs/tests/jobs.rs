@@ -322,7 +322,12 @@ fn the_memory_limits_force_no_one_and_two_levels() {
 fn integers_that_come_once_are_those_of_uniq() {
     let dir = tempfile::tempdir().unwrap();
     let mut roll = dice(5);
-    let data: [(&str, Vec<i64>); 6] = [
+    let data: [(&str, Vec<i64>); 8] = [
+        (
+            "close to the end",
+            (0..20_000).map(|_| i64::MAX - (roll() % 15_000) as i64).chain([i64::MAX]).collect(),
+        ),
+        ("close to the beginning", (0..20_000).map(|_| i64::MIN + (roll() % 15_000) as i64).collect()),
         ("small", (0..20_000).map(|_| (roll() % 15_000) as i64).collect()),
         ("negative too", (0..20_000).map(|_| (roll() % 30_000) as i64 - 15_000).collect()),
         ("32 bits", (0..20_000).map(|_| (roll() >> 32) as i64 / 5000 * 5000).collect()),

@@ -7,7 +7,7 @@ use crate::{
 };
 use anyhow::Context;
 use gowk_jobs::{Words as Job, input::Source};
-use std::{fs, io::Write, path::PathBuf, time::Instant};
+use std::{collections::HashSet, fs, io::Write, path::PathBuf, time::Instant};
 
 /// Which of these files hold which words: word TAB path
 ///
@@ -38,10 +38,11 @@ impl Words {
         let (mut watch, start) = (Watch::new(true), Instant::now());
         let list =
             fs::read(&self.wordlist).with_context(|| format!("cannot read {}", self.wordlist.display()))?;
+        let mut seen = HashSet::new();
         let words: Vec<&[u8]> = list
             .split(|byte| *byte == b'\n')
             .map(<[u8]>::trim_ascii)
-            .filter(|word| !word.is_empty())
+            .filter(|word| !word.is_empty() && seen.insert(*word))
             .collect();
         let task = Job::new(&words).ignore_case(self.ignore_case);
         for i in task.impossible() {

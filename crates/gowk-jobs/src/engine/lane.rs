@@ -6,7 +6,7 @@ use super::{
     table::{Shape, Shard},
 };
 use crate::error::JobError;
-use gowk::{CountMin, Digest};
+use gowk::{CountMin, CountMinParams, Digest, Hasher};
 
 /// What is done with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,21 +58,25 @@ pub(crate) struct Lane {
     pub(crate) spill: Option<Spill>,
     /// Records that are part of the answer, by chunk of the round.
     pub(crate) kept: Vec<Vec<Rec>>,
-    /// Takes keys that the frozen table has no place for, instead of a spill.
+    /// Keys that the frozen table has no place for go to a sketch like this, instead of a spill.
+    pub(crate) sketching: Option<(CountMinParams, Hasher)>,
+    /// The sketch, made when the first of them comes.
     pub(crate) sketch: Option<CountMin>,
     /// The lane of the pass before, with its sketch: keys that it has counted, or that came less often than this, are left out.
     pub(crate) before: Option<(Box<Lane>, u64)>,
 }
 
-/// Records that are looked at together, their memory on its way: enough to hide it, few enough to stay in the first cache.
-const GROUP: usize = 32;
+/// How far ahead memory is asked for: far enough to be there in time, near enough to be there still.
+const AHEAD: usize = 32;
 
 impl Lane {
-    pub(crate) fn new(shards: usize, shape: Shape) -> Self {
+    /// With so many parts of the table, each of which may take about `share` bytes.
+    pub(crate) fn new(shards: usize, shape: Shape, share: usize) -> Self {
         Self {
-            shards: (0..shards).map(|_| Shard::new(shape)).collect(),
+            shards: (0..shards).map(|_| Shard::new(shape, share)).collect(),
             spill: None,
             kept: Vec::new(),
+            sketching: None,
             sketch: None,
             before: None,
         }
@@ -131,38 +135,37 @@ impl Lane {
     ) -> Result<(), JobError> {
         let task = Task { act: const { ALL_ACTS[ACT as usize] }, ..task };
         let inserts = task.act.inserts() && !task.frozen;
-        for group in chunk.lanes[lane].chunks(GROUP) {
-            for rec in group {
+        let recs = &chunk.lanes[lane][..];
+        // Three places in the list at a time: slots are asked for, entries are, and records are worked on.
+        for i in 0..recs.len() + 2 * AHEAD {
+            if let Some(rec) = recs.get(i) {
                 self.shards[self.shard_of(rec.hash)].fetch_slot(rec.hash);
             }
-            for rec in group {
+            if let Some(rec) = i.checked_sub(AHEAD).and_then(|i| recs.get(i)) {
                 self.shards[self.shard_of(rec.hash)].fetch_entry(rec.hash);
             }
-            for &rec in group {
-                let key = chunk.key(rec);
-                if task.act == Act::Count && self.before.as_ref().is_some_and(|b| !b.0.may_win(rec, key, b.1))
-                {
-                    continue;
+            let Some(&rec) = i.checked_sub(2 * AHEAD).and_then(|i| recs.get(i)) else { continue };
+            let key = chunk.key(rec);
+            if task.act == Act::Count && self.before.as_ref().is_some_and(|b| !b.0.may_win(rec, key, b.1)) {
+                continue;
+            }
+            let shard = self.shard_of(rec.hash);
+            let shard = &mut self.shards[shard];
+            if inserts && shard.has_room_for(2 * key.len()) {
+                let found = shard.find_or_insert(rec.hash, key, chunk.position(rec), 1, || chunk.line(rec));
+                match (task.act, found) {
+                    (Act::Count, Some(found)) => shard.add(found, 1),
+                    (Act::Distinct, None) => kept.push(rec),
+                    _ => {}
                 }
-                let shard = self.shard_of(rec.hash);
-                let shard = &mut self.shards[shard];
-                if inserts && shard.has_room_for(2 * key.len()) {
-                    let found =
-                        shard.find_or_insert(rec.hash, key, chunk.position(rec), 1, || chunk.line(rec));
-                    match (task.act, found) {
-                        (Act::Count, Some(found)) => shard.add(found, 1),
-                        (Act::Distinct, None) => kept.push(rec),
-                        _ => {}
-                    }
-                    continue;
-                }
-                match (shard.find(rec.hash, key), task.act) {
-                    (Some(found), Act::Count) => shard.add(found, 1),
-                    (Some(found), Act::FirstIn) if !shard.mark(found) => {}
-                    (Some(_), Act::FirstIn | Act::AllIn) => kept.push(rec),
-                    (Some(_), _) => {}
-                    (None, act) => self.missed(act, chunk, rec, task, space, kept)?,
-                }
+                continue;
+            }
+            match (shard.find(rec.hash, key), task.act) {
+                (Some(found), Act::Count) => shard.add(found, 1),
+                (Some(found), Act::FirstIn) if !shard.mark(found) => {}
+                (Some(_), Act::FirstIn | Act::AllIn) => kept.push(rec),
+                (Some(_), _) => {}
+                (None, act) => self.missed(act, chunk, rec, task, space, kept)?,
             }
         }
         Ok(())
@@ -179,8 +182,14 @@ impl Lane {
         space: &Space,
         kept: &mut Vec<Rec>,
     ) -> Result<(), JobError> {
-        match &mut self.sketch {
-            Some(sketch) if act == Act::Count => sketch.add_digest(Digest::from(rec.hash), 1),
+        match self.sketching {
+            Some((params, hasher)) if act == Act::Count => {
+                let sketch = match &mut self.sketch {
+                    Some(sketch) => sketch,
+                    none => none.insert(CountMin::with_params(params, hasher)?),
+                };
+                sketch.add_digest(Digest::from(rec.hash), 1);
+            }
             _ if act.inserts() || task.spill_misses => self.spill(chunk, rec, task.spilling, space)?,
             _ if act == Act::AllOut => kept.push(rec),
             _ => {}

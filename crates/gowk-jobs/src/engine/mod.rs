@@ -113,7 +113,8 @@ impl<'o> Engine<'o> {
 
     /// Empty tables.
     pub(crate) fn lanes(&self, shape: Shape) -> Vec<Lane> {
-        (0..self.sizes.lanes).map(|_| Lane::new(self.sizes.shards, shape)).collect()
+        let share = self.sizes.tables as usize / (self.sizes.lanes * self.sizes.shards);
+        (0..self.sizes.lanes).map(|_| Lane::new(self.sizes.shards, shape, share)).collect()
     }
 
     pub(crate) fn spilling(&self, lines: bool) -> Spilling {

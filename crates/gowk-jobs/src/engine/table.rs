@@ -46,6 +46,9 @@ impl Counts {
     }
 }
 
+/// From this share on an arena asks for huge pages.
+const LARGE: usize = 8 << 20;
+
 const TAG: u64 = !0 << 33;
 const MARK: u64 = 1 << 32;
 const ENTRY: u64 = MARK - 1;
@@ -58,6 +61,7 @@ pub(crate) struct Found(usize);
 #[derive(Debug)]
 pub(crate) struct Shard {
     shape: Shape,
+    share: usize,
     slots: Vec<u64>,
     /// How many slots are homes; the others take what runs over the end.
     homes: u64,
@@ -70,33 +74,31 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    pub(crate) fn new(shape: Shape) -> Self {
-        let mut shard = Self {
+    /// An empty one that may come to take about `share` bytes.
+    pub(crate) fn new(shape: Shape, share: usize) -> Self {
+        // Entry 0 would look like an empty slot.
+        let mut arena = Vec::new();
+        if share >= LARGE {
+            // So large that it need not move. What is not touched is not resident.
+            arena.reserve_exact(share);
+            advise_huge(&arena);
+        }
+        arena.push(0);
+        Self {
             shape,
-            slots: Vec::new(),
-            homes: 0,
+            share,
+            slots: vec![0; 64 + 16],
+            homes: 64,
             len: 0,
-            arena: Vec::new(),
+            arena,
             last: 0,
             beyond: HashMap::new(),
-        };
-        shard.clear();
-        shard
+        }
     }
 
     /// Forgets all keys and gives the memory back.
     pub(crate) fn clear(&mut self) {
-        let shape = self.shape;
-        *self = Self {
-            shape,
-            slots: vec![0; 64 + 16],
-            homes: 64,
-            len: 0,
-            // Entry 0 would look like an empty slot.
-            arena: vec![0],
-            last: 0,
-            beyond: HashMap::new(),
-        };
+        *self = Self::new(self.shape, self.share);
     }
 
     /// Different keys.
@@ -106,7 +108,9 @@ impl Shard {
 
     /// The memory that it has touched.
     pub(crate) fn bytes(&self) -> usize {
-        8 * self.slots.len() + self.arena.len() + 64 * self.beyond.len()
+        // Of huge pages the last is half empty.
+        let page = if self.share >= LARGE { 1 << 20 } else { 0 };
+        8 * self.slots.len() + self.arena.len() + page + 64 * self.beyond.len()
     }
 
     /// Whether a key of this length still has an address.
@@ -275,7 +279,9 @@ impl Shard {
 
     #[cold]
     fn grow(&mut self) {
-        let homes = if self.homes < 1 << 14 { self.homes * 2 } else { self.homes / 4 * 5 };
+        // While there is plenty of room by larger steps, which are fewer.
+        let plenty = self.homes < 1 << 14 || self.slots.len() * 8 < self.share / 8;
+        let homes = if plenty { self.homes * 2 } else { self.homes / 4 * 5 };
         self.grow_to(homes);
     }
 
@@ -390,7 +396,7 @@ mod tests {
         fn a_shard_counts_as_a_map_does(keys: Vec<u16>, hash_bits in 33u32..64, long in 0usize..300) {
             // Few bits of hash, so that many keys collide.
             let hash = |key: u16| (u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15)) & (!0 << hash_bits);
-            let mut shard = Shard::new(shape(Counts::Exact));
+            let mut shard = Shard::new(shape(Counts::Exact), 0);
             let mut model = BTreeMap::<u64, (Vec<u8>, u64)>::new();
             let mut first = BTreeMap::new();
             for (i, key) in keys.iter().enumerate() {
@@ -414,7 +420,7 @@ mod tests {
 
     #[test]
     fn keys_that_all_crowd_at_the_end_are_found_again() {
-        let mut shard = Shard::new(shape(Counts::Byte));
+        let mut shard = Shard::new(shape(Counts::Byte), 0);
         for i in 0..3_000u64 {
             add(&mut shard, u64::MAX, &i.to_le_bytes(), i, 1);
         }
@@ -424,7 +430,7 @@ mod tests {
 
     #[test]
     fn counts_go_beyond_four_bytes() {
-        let mut shard = Shard::new(shape(Counts::Exact));
+        let mut shard = Shard::new(shape(Counts::Exact), 0);
         for count in [u64::from(u32::MAX), 1, 7, 1 << 40, u64::from(u32::MAX)] {
             add(&mut shard, 1 << 40, b"key", 0, count);
         }
@@ -434,14 +440,14 @@ mod tests {
 
     #[test]
     fn a_byte_counts_no_further_than_it_can() {
-        let mut shard = Shard::new(shape(Counts::Byte));
+        let mut shard = Shard::new(shape(Counts::Byte), 0);
         (0..1_000).for_each(|_| add(&mut shard, 1 << 40, b"key", 0, 1));
         assert_eq!(shard.entries().next().unwrap().count, 255);
     }
 
     #[test]
     fn a_mark_is_new_once_and_survives_growth() {
-        let mut shard = Shard::new(Shape::default());
+        let mut shard = Shard::new(Shape::default(), 0);
         add(&mut shard, 5 << 33, b"key", 0, 1);
         let found = shard.find(5 << 33, b"key").unwrap();
         assert!(shard.mark(found));

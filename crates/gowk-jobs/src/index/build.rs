@@ -129,7 +129,7 @@ impl<'a> Collector<'a> {
             space,
             runs,
             hasher: Hasher::new(Seed::random()),
-            words: Shard::new(Shape { counts: Counts::Exact, ..Shape::default() }),
+            words: Shard::new(Shape { counts: Counts::Exact, ..Shape::default() }, 0),
             lists: Vec::new(),
             list_bytes: 0,
             block: Block::default(),
