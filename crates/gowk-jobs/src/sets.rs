@@ -5,9 +5,10 @@ use crate::{
     engine::{
         Engine,
         chunk::Chunk,
-        lane::Act,
+        lane::{Act, Lane},
         pass::{Emit, Pass},
         reduce::{Judge, Reduce, Side, Sinks},
+        spill::Spill,
         table::Shape,
     },
     error::JobError,
@@ -47,6 +48,9 @@ pub struct Compare {
     all_lines: bool,
     any_order: bool,
 }
+
+/// A table of fewer keys is in the cache itself.
+const FEW_KEYS: u64 = 500_000;
 
 /// What an approximate answer may be wrong by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -129,17 +133,9 @@ impl Compare {
             stats.stage("read the second", |stats| engine.load(reduce.shape, side, room, 0, stats))?;
         drop(filter);
         stats.lines = 0;
-        // Where keys of the second were spilled, every record of the first that misses the table would be as well; a filter
-        // of the second turns most of them away.
-        let back = match spills.iter().any(Option::is_some)
-            && self.operation == Operation::Intersect
-            && theirs.can_be_read_twice()
-        {
-            true => {
-                stats.passes += 1;
-                Some(stats.stage("filter of the second", |_| filter_of(&engine, theirs))?)
-            }
-            false => None,
+        let back = match self.operation {
+            Operation::Intersect => back(&engine, theirs, &lanes, &spills, &mut stats)?,
+            Operation::Subtract => None,
         };
         let feed = engine.feed(ours)?;
         let side = Side { feed: &feed, prune: back.as_ref() };
@@ -181,6 +177,36 @@ impl Compare {
         output.finish().map_err(JobError::Output)?;
         Ok((stats, Approximate { fpp }))
     }
+}
+
+/// A filter of what is left of the second input, to turn records of the first away: where keys were spilled, all that miss
+/// the table would be spilled as well; where none were, a small filter stays in the cache and the table does not.
+fn back(
+    engine: &Engine<'_>,
+    theirs: &Records<'_>,
+    lanes: &[Lane],
+    spills: &[Option<Spill>],
+    stats: &mut Stats,
+) -> Result<Option<BlockedBloom>, JobError> {
+    if spills.iter().any(Option::is_some) {
+        if !theirs.can_be_read_twice() {
+            return Ok(None);
+        }
+        stats.passes += 1;
+        return stats.stage("filter of the second", |_| filter_of(engine, theirs)).map(Some);
+    }
+    let keys = lanes.iter().map(Lane::len).sum::<usize>() as u64;
+    if keys < FEW_KEYS || lanes.iter().map(Lane::bytes).sum::<usize>() as u64 > engine.sizes.tables / 8 * 7 {
+        return Ok(None);
+    }
+    let hasher = engine.hasher(0);
+    let filter = AtomicBlockedBloom::with_params(BlockedParams::for_fpp(keys, 0.02)?, hasher)?;
+    engine.pool.install(|| {
+        lanes.par_iter().flat_map(|lane| lane.shards.par_iter()).for_each(|shard| {
+            filter.insert_from(shard.entries().map(|entry| hasher.bytes(entry.key)));
+        });
+    });
+    Ok(Some(filter.into_plain()))
 }
 
 /// Whether the second input is better pruned by a filter of the first one: it may not fit into memory, and the first can be

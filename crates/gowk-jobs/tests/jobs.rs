@@ -235,6 +235,18 @@ fn intersection_and_difference_are_those_of_comm() {
     }
 }
 
+#[test]
+fn many_common_keys_are_all_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let keys = |from: u64, to: u64| Records::from_fn(move || (from..to).map(|i| i.to_string()));
+    let (ours, theirs) = (keys(0, 900_000), keys(100_000, 1_000_000));
+    let expected: String = (100_000..900_000).map(|i| format!("{i}\n")).collect();
+    let options = options(NEVER_SPILLS, 2, dir.path());
+    let job = Compare::new(Operation::Intersect);
+    let (found, _) = written(|out| job.run(&ours, &theirs, &options, out));
+    assert!(found == expected.as_bytes());
+}
+
 fn by_field(path: &Path, number: usize) -> Records<'static> {
     let spec = KeySpec::Field { number: number.try_into().unwrap(), delimiter: b',' };
     Records::files(Input::new([Source::from(path)]).unwrap(), Keys { spec, ..Keys::default() })

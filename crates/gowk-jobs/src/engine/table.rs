@@ -151,7 +151,7 @@ impl Shard {
             if *slot == 0 {
                 return Err(home + i);
             }
-            if (slot ^ hash) & TAG == 0 && self.key_at((slot & ENTRY) as usize) == key {
+            if (slot ^ hash) & TAG == 0 && same(self.key_at((slot & ENTRY) as usize), key) {
                 return Ok(Found(home + i));
             }
         }
@@ -318,6 +318,19 @@ impl Shard {
     }
 }
 
+/// Whether two keys are equal. Most are short, and a call costs more than a few words.
+#[inline(always)]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    match a.len() {
+        8..=16 => a.first_chunk::<8>() == b.first_chunk::<8>() && a.last_chunk::<8>() == b.last_chunk::<8>(),
+        4..8 => a.first_chunk::<4>() == b.first_chunk::<4>() && a.last_chunk::<4>() == b.last_chunk::<4>(),
+        _ => a == b,
+    }
+}
+
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
@@ -415,6 +428,17 @@ mod tests {
                 prop_assert!(shard.find(hash(*key), &bytes).is_some());
             }
             prop_assert!(shard.find(hash(7), b"never").is_none());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn equal_keys_are_the_same_and_no_others(key in prop::collection::vec(any::<u8>(), 1..40), at: prop::sample::Index) {
+            let mut other = key.clone();
+            prop_assert!(same(&key, &other));
+            other[at.index(key.len())] ^= 1;
+            prop_assert!(!same(&key, &other));
+            prop_assert!(!same(&key, &key[1..]));
         }
     }
 
