@@ -334,7 +334,8 @@ fn the_memory_limits_force_no_one_and_two_levels() {
 fn integers_that_come_once_are_those_of_uniq() {
     let dir = tempfile::tempdir().unwrap();
     let mut roll = dice(5);
-    let data: [(&str, Vec<i64>); 8] = [
+    let data: [(&str, Vec<i64>); 9] = [
+        ("a few beyond one pass", (0..60_000).map(|_| (roll() % 270_000) as i64).collect()),
         (
             "close to the end",
             (0..20_000).map(|_| i64::MAX - (roll() % 15_000) as i64).chain([i64::MAX]).collect(),

@@ -10,7 +10,7 @@
 
 use super::split::each_record;
 use crate::input::{Block, Extractor, Keys, Separator};
-use gowk::{BlockedBloom, Digest, Filter, Hasher};
+use gowk::{BlockedBloom, Digest, Filter, Hasher, store::prefetch};
 use memchr::{memchr, memrchr};
 
 /// A record: the hash of its key, and where in the chunk the key is.
@@ -96,6 +96,14 @@ impl Chunk {
     #[inline(always)]
     pub(crate) fn key(&self, rec: Rec) -> &[u8] {
         &self.bytes()[rec.start as usize..(rec.start + rec.len) as usize]
+    }
+
+    /// Asks for the key.
+    #[inline(always)]
+    pub(crate) fn fetch_key(&self, rec: Rec) {
+        if let Some(byte) = self.bytes().get(rec.start as usize) {
+            prefetch(byte);
+        }
     }
 
     /// Where the record stands in the whole of the input: larger for later ones.

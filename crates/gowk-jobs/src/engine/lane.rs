@@ -3,7 +3,7 @@
 use super::{
     chunk::{Chunk, Rec},
     spill::{Space, Spill},
-    table::{Shape, Shard},
+    table::{Hint, Shape, Shard},
 };
 use crate::error::JobError;
 use gowk::{CountMin, CountMinParams, Digest, Hasher};
@@ -136,13 +136,17 @@ impl Lane {
         let task = Task { act: const { ALL_ACTS[ACT as usize] }, ..task };
         let inserts = task.act.inserts() && !task.frozen;
         let recs = &chunk.lanes[lane][..];
+        let mut hints = [Hint::default(); AHEAD];
         // Three places in the list at a time: slots are asked for, entries are, and records are worked on.
         for i in 0..recs.len() + 2 * AHEAD {
             if let Some(rec) = recs.get(i) {
                 self.shards[self.shard_of(rec.hash)].fetch_slot(rec.hash);
             }
+            let hint = hints[i % AHEAD];
             if let Some(rec) = i.checked_sub(AHEAD).and_then(|i| recs.get(i)) {
-                self.shards[self.shard_of(rec.hash)].fetch_entry(rec.hash);
+                hints[i % AHEAD] = self.shards[self.shard_of(rec.hash)].fetch_entry(rec.hash);
+                // Another thread may have read it, into its own cache.
+                chunk.fetch_key(*rec);
             }
             let Some(&rec) = i.checked_sub(2 * AHEAD).and_then(|i| recs.get(i)) else { continue };
             let key = chunk.key(rec);
@@ -152,7 +156,8 @@ impl Lane {
             let shard = self.shard_of(rec.hash);
             let shard = &mut self.shards[shard];
             if inserts && shard.has_room_for(2 * key.len()) {
-                let found = shard.find_or_insert(rec.hash, key, chunk.position(rec), 1, || chunk.line(rec));
+                let found =
+                    shard.find_or_insert(rec.hash, key, hint, chunk.position(rec), 1, || chunk.line(rec));
                 match (task.act, found) {
                     (Act::Count, Some(found)) => shard.add(found, 1),
                     (Act::Distinct, None) => kept.push(rec),
@@ -160,7 +165,7 @@ impl Lane {
                 }
                 continue;
             }
-            match (shard.find(rec.hash, key), task.act) {
+            match (shard.find(rec.hash, key, hint), task.act) {
                 (Some(found), Act::Count) => shard.add(found, 1),
                 (Some(found), Act::FirstIn) if !shard.mark(found) => {}
                 (Some(_), Act::FirstIn | Act::AllIn) => kept.push(rec),
@@ -200,7 +205,7 @@ impl Lane {
     /// Whether a key that this lane has not counted may have come so often.
     fn may_win(&self, rec: Rec, key: &[u8], times: u64) -> bool {
         self.sketch.as_ref().is_some_and(|sketch| sketch.estimate_digest(Digest::from(rec.hash)) >= times)
-            && self.shards[self.shard_of(rec.hash)].find(rec.hash, key).is_none()
+            && self.shards[self.shard_of(rec.hash)].find(rec.hash, key, Hint::default()).is_none()
     }
 
     #[inline]

@@ -61,16 +61,15 @@ pub(crate) struct Sizes {
 impl Sizes {
     pub(crate) fn new(memory: u64, threads: usize) -> Self {
         let lanes = threads.next_power_of_two().min(64);
-        // Buffers take up to an eighth; a block has a copy as records, and another as output.
-        let block = (memory / 256).clamp(16 << 10, 256 << 10) as usize;
+        let block = (memory / 512).clamp(16 << 10, 256 << 10) as usize;
         let round = (4 * lanes).clamp(8, 64);
-        let shards = if memory < 32 << 20 { 4 } else { 32 }.max(lanes) / lanes;
+        // Entries have addresses of four bytes.
+        let shards = (memory / lanes as u64).div_ceil(2 << 30).next_power_of_two() as usize;
         let parts = 64.max(lanes) / lanes;
         let spill_block = (memory / 64 / 64).clamp(4 << 10, 64 << 10) as usize;
-        // A table that grows is there twice, in each lane one at a time: a fortieth of all slots, which are a half.
-        let buffers = (round * block * 4 + parts * lanes * spill_block) as u64;
-        let growth = memory / 32;
-        let tables = memory.saturating_sub(buffers + growth).max(memory / 2).max(64 << 10);
+        // Three rounds are on their way at a time; a block has a copy as records, and another as output.
+        let buffers = (3 * round * block * 2 + parts * lanes * spill_block) as u64;
+        let tables = memory.saturating_sub(buffers).max(memory / 2).max(64 << 10);
         Self { lanes, shards, block, round, parts, spill_block, tables }
     }
 }

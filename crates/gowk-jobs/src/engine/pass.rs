@@ -51,14 +51,7 @@ impl Engine<'_> {
         emit: &mut Emit<'_, '_>,
         stats: &mut Stats,
     ) -> Result<(), JobError> {
-        let mut rounds = Rounds {
-            engine: self,
-            feed,
-            pass,
-            chunks: Vec::new(),
-            spare: Vec::new(),
-            frozen: pass.spill_misses,
-        };
+        let mut rounds = Rounds { engine: self, feed, pass, chunks: Vec::new(), frozen: pass.spill_misses };
         self.pool.install(|| rounds.run(lanes, emit, stats))?;
         for lane in lanes.iter_mut() {
             if let Some(spill) = &mut lane.spill {
@@ -95,9 +88,8 @@ struct Rounds<'a, 'o, 'f> {
     engine: &'a Engine<'o>,
     feed: &'a Feed<'f>,
     pass: &'a Pass<'a>,
+    /// The round that is being worked on.
     chunks: Vec<Chunk>,
-    /// Chunks of the round before, whose output is being written.
-    spare: Vec<Chunk>,
     frozen: bool,
 }
 
@@ -108,42 +100,49 @@ impl Rounds<'_, '_, '_> {
         emit: &mut Emit<'_, '_>,
         stats: &mut Stats,
     ) -> Result<(), JobError> {
-        let sizes = self.engine.sizes;
-        for chunks in [&mut self.chunks, &mut self.spare] {
-            chunks.resize_with(sizes.round, || Chunk::new(sizes.lanes));
-        }
-        let mut live = 0;
+        let (engine, feed, pass) = (self.engine, self.feed, self.pass);
+        let round = || (0..engine.sizes.round).map(|_| Chunk::new(engine.sizes.lanes)).collect::<Vec<_>>();
+        // While one round is worked on, the one after it is dealt and the answer of the one before it is written.
+        let (mut after, mut before) = (round(), round());
+        self.chunks = round();
+        let (mut live, mut more) = deal(engine, feed, pass, &mut self.chunks)?;
+        let mut answered = 0;
         loop {
             let now = now_writer(emit);
-            let (written, dealt) = {
-                let (spare, chunks) = (&mut self.spare, &mut self.chunks);
-                let (engine, feed, pass) = (self.engine, self.feed, self.pass);
-                rayon::join(|| write_blocks(now, &spare[..live]), || deal(engine, feed, pass, chunks))
-            };
+            let (worked, (dealt, written)) = rayon::join(
+                || self.work(lanes),
+                || {
+                    rayon::join(
+                        || if more { deal(engine, feed, pass, &mut after) } else { Ok((0, false)) },
+                        || write_blocks(now, &before[..answered]),
+                    )
+                },
+            );
             written?;
-            let (count, more) = dealt?;
-            live = count;
-            self.work(lanes)?;
+            worked?;
             let bytes: usize = lanes.iter().map(Lane::bytes).sum();
             stats.saw_table(bytes as u64);
-            if !self.frozen && bytes as u64 >= self.pass.limit {
+            if !self.frozen && bytes as u64 >= pass.limit {
                 self.frozen = true;
                 self.check_space()?;
             }
             for chunk in &self.chunks[..live] {
-                if self.pass.level == 0 {
+                if pass.level == 0 {
                     stats.lines += chunk.records;
                     stats.skipped += chunk.skipped;
                 }
                 stats.bytes += chunk.bytes().len() as u64;
             }
-            let rendered = self.emit(lanes, live, emit, stats)?;
-            if !rendered {
+            if !self.emit(lanes, live, emit, stats)? {
                 self.chunks[..live].iter_mut().for_each(|chunk| chunk.out.clear());
             }
-            std::mem::swap(&mut self.chunks, &mut self.spare);
-            if !more {
-                return write_blocks(now_writer(emit), &self.spare[..live]);
+            answered = live;
+            let last = !more;
+            (live, more) = dealt?;
+            std::mem::swap(&mut self.chunks, &mut before);
+            std::mem::swap(&mut self.chunks, &mut after);
+            if last {
+                return write_blocks(now_writer(emit), &before[..answered]);
             }
         }
     }

@@ -5,8 +5,8 @@
 //! entry  [position, as the difference to the entry before] -> length [count] key [line]
 //! ```
 //! A key's home is its 31 bits, scaled to the slots, so that slots are in the order of their hashes but for collisions. Growing
-//! then reads and writes both tables from front to back, at memory speed and without a look at the keys; and as any number
-//! of slots will do, it grows by a quarter, which keeps the table three quarters full.
+//! then moves them up in place, from the last to the first, at memory speed and without a look at the keys: the table is never
+//! there twice. And as any number of slots will do, it grows by a quarter, which keeps it three quarters full.
 
 use super::varint;
 use gowk::store::{advise_huge, prefetch};
@@ -46,12 +46,16 @@ impl Counts {
     }
 }
 
-/// From this share on an arena asks for huge pages.
+/// From this share on slots and arena get all their addresses at once, on huge pages.
 const LARGE: usize = 8 << 20;
 
 const TAG: u64 = !0 << 33;
 const MARK: u64 = 1 << 32;
 const ENTRY: u64 = MARK - 1;
+
+/// A slot that most likely is the key's, if the key is there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hint(usize);
 
 /// A slot that a key was found in.
 #[derive(Clone, Copy, Debug)]
@@ -76,24 +80,15 @@ pub(crate) struct Shard {
 impl Shard {
     /// An empty one that may come to take about `share` bytes.
     pub(crate) fn new(shape: Shape, share: usize) -> Self {
-        // Entry 0 would look like an empty slot.
-        let mut arena = Vec::new();
+        let (mut slots, mut arena) = (Vec::new(), Vec::new());
         if share >= LARGE {
-            // So large that it need not move. What is not touched is not resident.
-            arena.reserve_exact(share);
-            advise_huge(&arena);
+            reserve(&mut slots, share / 8);
+            reserve(&mut arena, share);
         }
+        slots.resize(64 + 16, 0);
+        // Entry 0 would look like an empty slot.
         arena.push(0);
-        Self {
-            shape,
-            share,
-            slots: vec![0; 64 + 16],
-            homes: 64,
-            len: 0,
-            arena,
-            last: 0,
-            beyond: HashMap::new(),
-        }
+        Self { shape, share, slots, homes: 64, len: 0, arena, last: 0, beyond: HashMap::new() }
     }
 
     /// Forgets all keys and gives the memory back.
@@ -108,8 +103,8 @@ impl Shard {
 
     /// The memory that it has touched.
     pub(crate) fn bytes(&self) -> usize {
-        // Of huge pages the last is half empty.
-        let page = if self.share >= LARGE { 1 << 20 } else { 0 };
+        // Of huge pages the last is half empty, here and there.
+        let page = if self.share >= LARGE { 2 << 20 } else { 0 };
         8 * self.slots.len() + self.arena.len() + page + 64 * self.beyond.len()
     }
 
@@ -130,32 +125,43 @@ impl Shard {
         prefetch(&self.slots[self.home(hash)]);
     }
 
-    /// Asks for the entry that is most likely the key's. Its slot should be in the cache by now.
+    /// Asks for the entry that is most likely the key's, and tells its slot. The slots should be in the cache by now.
     #[inline(always)]
-    pub(crate) fn fetch_entry(&self, hash: u64) {
+    pub(crate) fn fetch_entry(&self, hash: u64) -> Hint {
+        // The slots of a home are mostly the next few. Which one it is is nothing that a processor could guess, so none of
+        // the comparisons is a branch.
         let home = self.home(hash);
-        // The slots of a home are mostly the next few.
-        for slot in &self.slots[home..home + 4] {
-            if (slot ^ hash) & TAG == 0 {
-                prefetch(&self.arena[(slot & ENTRY) as usize]);
-                return;
-            }
-        }
+        let Some(slots) = self.slots[home..].first_chunk::<4>() else { return Hint(usize::MAX) };
+        let likely = (0..4).fold(0, |bits, i| bits | u32::from((slots[i] ^ hash) & TAG == 0) << i);
+        let at = (likely | 8).trailing_zeros() as usize;
+        prefetch(&self.arena[(slots[at] & ENTRY) as usize]);
+        Hint(home + at)
     }
 
     /// The slot of a key, or the empty one that it would take.
     #[inline(always)]
-    fn probe(&self, hash: u64, key: &[u8]) -> Result<Found, usize> {
+    fn probe(&self, hash: u64, key: &[u8], hint: Hint) -> Result<Found, usize> {
+        if let Some(slot) = self.slots.get(hint.0)
+            && self.is_of(*slot, hash, key)
+        {
+            return Ok(Found(hint.0));
+        }
         let home = self.home(hash);
         for (i, slot) in self.slots[home..].iter().enumerate() {
             if *slot == 0 {
                 return Err(home + i);
             }
-            if (slot ^ hash) & TAG == 0 && same(self.key_at((slot & ENTRY) as usize), key) {
+            if self.is_of(*slot, hash, key) {
                 return Ok(Found(home + i));
             }
         }
         unreachable!("the last slot is never taken")
+    }
+
+    #[inline(always)]
+    fn is_of(&self, slot: u64, hash: u64, key: &[u8]) -> bool {
+        // An empty slot looks like that of a hash without high bits.
+        slot != 0 && (slot ^ hash) & TAG == 0 && same(self.key_at((slot & ENTRY) as usize), key)
     }
 
     #[inline(always)]
@@ -173,8 +179,8 @@ impl Shard {
 
     /// Whether the key is there.
     #[inline(always)]
-    pub(crate) fn find(&self, hash: u64, key: &[u8]) -> Option<Found> {
-        self.probe(hash, key).ok()
+    pub(crate) fn find(&self, hash: u64, key: &[u8], hint: Hint) -> Option<Found> {
+        self.probe(hash, key, hint).ok()
     }
 
     /// Finds the key; or puts it in, with a count of `count`.
@@ -183,11 +189,12 @@ impl Shard {
         &mut self,
         hash: u64,
         key: &[u8],
+        hint: Hint,
         position: u64,
         count: u64,
         line: impl FnOnce() -> &'a [u8],
     ) -> Option<Found> {
-        match self.probe(hash, key) {
+        match self.probe(hash, key, hint) {
             Ok(found) => Some(found),
             Err(at) => {
                 let line = if self.shape.lines { line() } else { &[] };
@@ -285,36 +292,51 @@ impl Shard {
         self.grow_to(homes);
     }
 
-    fn grow_to(&mut self, mut homes: u64) {
-        // An unlucky crowd at the end may run over the spare slots; then a larger table has another end.
-        while !self.try_grow_to(homes) {
-            homes += homes / 8 + 8;
+    fn grow_to(&mut self, homes: u64) {
+        let before = self.slots.len();
+        let spare = homes as usize / 64 + 16;
+        self.slots.reserve_exact(homes as usize + spare - before);
+        self.slots.resize(homes as usize + spare, 0);
+        self.homes = homes;
+        // From the last to the first each moves up, to where no other is yet to be moved. Near the front, where there is no
+        // such place, a few wait until all others are settled.
+        let mut late = Vec::new();
+        for i in (0..before).rev() {
+            let slot = std::mem::take(&mut self.slots[i]);
+            match slot {
+                0 => {}
+                _ if self.home(slot) >= i => self.settle(slot),
+                _ => late.push(slot),
+            }
         }
+        late.into_iter().for_each(|slot| self.settle(slot));
     }
 
-    fn try_grow_to(&mut self, homes: u64) -> bool {
-        let len = homes as usize + homes as usize / 64 + 16;
-        let mut slots = Vec::new();
-        slots.reserve_exact(len);
-        advise_huge(&slots);
-        slots.resize(len, 0);
-        for &slot in self.slots.iter().filter(|slot| **slot != 0) {
-            let mut at = (((slot >> 33) * homes) >> 31) as usize;
-            while slots[at] != 0 {
-                at += 1;
-            }
-            if at + 2 >= len {
-                return false;
-            }
-            slots[at] = slot;
+    /// Puts a slot into the first free place from its home on.
+    #[inline(always)]
+    fn settle(&mut self, slot: u64) {
+        let mut at = self.home(slot);
+        while self.slots[at] != 0 {
+            at += 1;
         }
-        (self.slots, self.homes) = (slots, homes);
-        true
+        self.slots[at] = slot;
+        // The last one stays empty, so that every search ends.
+        if at + 2 >= self.slots.len() {
+            self.slots.resize(at + 16, 0);
+        }
     }
 
     /// All entries, in the order in which they came.
     pub(crate) fn entries(&self) -> Entries<'_> {
         Entries { shard: self, at: 1, position: 0 }
+    }
+}
+
+/// Addresses for all that may come, so that nothing need be moved. What is not touched is not resident; and where there are not
+/// so many to be had, moving will do.
+fn reserve<T>(memory: &mut Vec<T>, len: usize) {
+    if memory.try_reserve_exact(len).is_ok() {
+        advise_huge(memory);
     }
 }
 
@@ -399,7 +421,7 @@ mod tests {
     }
 
     fn add(shard: &mut Shard, hash: u64, key: &[u8], position: u64, count: u64) {
-        if let Some(found) = shard.find_or_insert(hash, key, position, count, || &[]) {
+        if let Some(found) = shard.find_or_insert(hash, key, Hint::default(), position, count, || &[]) {
             shard.add(found, count);
         }
     }
@@ -425,9 +447,9 @@ mod tests {
             for key in &keys {
                 let mut bytes = vec![b'x'; long];
                 bytes.extend_from_slice(&key.to_le_bytes());
-                prop_assert!(shard.find(hash(*key), &bytes).is_some());
+                prop_assert!(shard.find(hash(*key), &bytes, Hint::default()).is_some());
             }
-            prop_assert!(shard.find(hash(7), b"never").is_none());
+            prop_assert!(shard.find(hash(7), b"never", Hint::default()).is_none());
         }
     }
 
@@ -448,8 +470,8 @@ mod tests {
         for i in 0..3_000u64 {
             add(&mut shard, u64::MAX, &i.to_le_bytes(), i, 1);
         }
-        assert!((0..3_000u64).all(|i| shard.find(u64::MAX, &i.to_le_bytes()).is_some()));
-        assert!(shard.find(u64::MAX, &3_000u64.to_le_bytes()).is_none());
+        assert!((0..3_000u64).all(|i| shard.find(u64::MAX, &i.to_le_bytes(), Hint::default()).is_some()));
+        assert!(shard.find(u64::MAX, &3_000u64.to_le_bytes(), Hint::default()).is_none());
     }
 
     #[test]
@@ -473,12 +495,12 @@ mod tests {
     fn a_mark_is_new_once_and_survives_growth() {
         let mut shard = Shard::new(Shape::default(), 0);
         add(&mut shard, 5 << 33, b"key", 0, 1);
-        let found = shard.find(5 << 33, b"key").unwrap();
+        let found = shard.find(5 << 33, b"key", Hint::default()).unwrap();
         assert!(shard.mark(found));
         for i in 0..10_000u64 {
             add(&mut shard, i.wrapping_mul(0x9e37_79b9_7f4a_7c15), &i.to_le_bytes(), 0, 1);
         }
-        let found = shard.find(5 << 33, b"key").unwrap();
+        let found = shard.find(5 << 33, b"key", Hint::default()).unwrap();
         assert!(!shard.mark(found));
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     IndexError, JobError, Options, Stats,
     engine::{
         spill::{Space, Spill, SpillReader},
-        table::{Counts, Shape, Shard},
+        table::{Counts, Hint, Shape, Shard},
         varint,
     },
     input::{Block, Input, InputError, Source},
@@ -169,7 +169,14 @@ impl<'a> Collector<'a> {
     #[inline]
     fn add(&mut self, word: &[u8], file: u32) {
         let hash = self.hasher.bytes(word).h1;
-        let id = match self.words.find_or_insert(hash, word, 0, self.lists.len() as u64, || &[]) {
+        let id = match self.words.find_or_insert(
+            hash,
+            word,
+            Hint::default(),
+            0,
+            self.lists.len() as u64,
+            || &[],
+        ) {
             Some(found) => self.words.low_count(found) as usize,
             None => {
                 self.lists.push((0, Vec::new()));

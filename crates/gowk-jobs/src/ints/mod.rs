@@ -1,5 +1,10 @@
 //! Integers that occur exactly once: two bits for each value of a range, as many passes as the memory asks for.
 
+mod aside;
+mod decimal;
+
+pub(crate) use decimal::integer;
+
 use crate::{
     Options, Order, Output, Records, Row, Stats, Which,
     distinct::Distinct,
@@ -9,20 +14,23 @@ use crate::{
     plan::{Plan, bytes},
     records::Feed,
 };
+use aside::Aside;
+use decimal::{Numerals, push_number};
 use gowk::TwoBitMap;
-use rayon::prelude::*;
+use rayon::{ThreadPool, prelude::*};
 use std::ops::Range;
 
 /// Integers (of 64 bits, signed) that occur exactly once, in ascending order.
 ///
-/// Two bits a value: 2^32 values take 1 GiB. Where the range is larger than the memory, it is done in parts, one pass each.
+/// Two bits a value: 2^32 values take 1 GiB. Where the range is larger than the memory, it is done in parts: values of the other
+/// parts are put aside on disk, or, if they are many, the input is read again for each.
 /// Where that would be more than [`MOST_PASSES`](Self::MOST_PASSES), the numbers are too far apart for bits: they are kept in a
 /// table and come in the order in which they first appeared.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnceInts;
 
 /// A range is cut into at most so many maps, which are worked on side by side.
-const MAPS: usize = 64;
+const MAPS: usize = 128;
 
 /// Numbers are kept as unsigned ones in the same order.
 const SHIFT: u64 = 1 << 63;
@@ -37,7 +45,7 @@ impl OnceInts {
         let values = values_a_pass(plan.tables);
         plan.pass(records, &format!("two bits for each of {values} values at a time, {}", bytes(values / 4)));
         plan.step(format!(
-            "non-negative 32-bit integers: {} passes; the range is found in the first one",
+            "non-negative 32-bit integers: {} parts; the range is found in the first pass, and values of other parts are put aside",
             (1u64 << 32).div_ceil(values)
         ));
         plan.step("integers that are further apart than 8 passes reach: a table of them instead");
@@ -63,8 +71,10 @@ impl OnceInts {
         let values = values_a_pass(engine.sizes.tables);
         // Most integers are not negative and fit into 32 bits; the first pass tells whether these do.
         let guess = SHIFT..SHIFT + values.min(1 << 32);
-        let mut maps = Maps::new(guess.clone())?;
-        let seen = stats.stage("read", |stats| maps.read(&engine, &engine.feed(records)?, stats))?;
+        let mut maps = Maps::new(guess.clone(), &engine.pool)?;
+        let mut aside = Aside::default();
+        let seen = stats
+            .stage("read", |stats| maps.read(&engine, &engine.feed(records)?, Some(&mut aside), stats))?;
         stats.passes = 1;
         let Some((least, most)) = seen else {
             return output.finish().map_err(JobError::Output).map(|()| stats);
@@ -72,21 +82,29 @@ impl OnceInts {
         let mut parts = parts(&guess, least, most, values);
         // The greatest of all numbers has no place in a range that ends before its end.
         if parts.len() as u64 > Self::MOST_PASSES || most == u64::MAX {
-            drop(maps);
+            drop((maps, aside));
             return by_table(records, options, output, stats);
         }
         parts.sort_by_key(|part| part.start);
+        let aside = aside.finish(&engine.space)?;
+        (stats.spilled, stats.spilled_records) = (engine.space.written(), engine.space.records());
         // The guess is read already. If a part comes before it, its memory is needed, and it is read again in its turn.
         let mut guessed = Some(maps);
         for part in parts {
             let maps = match guessed.take().filter(|_| part == guess) {
                 Some(maps) => maps,
                 None => {
-                    let mut maps = Maps::new(part)?;
-                    stats.passes += 1;
-                    let lines = stats.lines;
-                    stats.stage("read", |stats| maps.read(&engine, &engine.feed(records)?, stats))?;
-                    stats.lines = lines;
+                    let is_aside = part != guess;
+                    let mut maps = Maps::new(part, &engine.pool)?;
+                    if let Some(aside) = aside.as_ref().filter(|_| is_aside) {
+                        stats.stage("read what was put aside", |_| maps.add(&engine, aside))?;
+                    } else {
+                        stats.passes += 1;
+                        let lines = stats.lines;
+                        stats
+                            .stage("read", |stats| maps.read(&engine, &engine.feed(records)?, None, stats))?;
+                        stats.lines = lines;
+                    }
                     maps
                 }
             };
@@ -129,8 +147,10 @@ fn by_sorting(
     let mut parsed = Parsed::new(2);
     let start = std::time::Instant::now();
     while feed.next_block(&mut parsed.block)? {
-        parsed.parse(&feed, Scale { start: 0, shift: 63 })?;
+        parsed.parse(&feed, Scale { start: 0, len: u64::MAX, shift: 63 })?;
         parsed.values.iter().for_each(|values| numbers.extend_from_slice(values));
+        // The greatest of all.
+        numbers.extend_from_slice(&parsed.outside);
         // Compressed ones may be many more than their bytes tell.
         if numbers.len() > most {
             *stats = Stats { passes: 1, ..Stats::default() };
@@ -194,48 +214,50 @@ fn parts(guess: &Range<u64>, least: u64, most: u64, values: u64) -> Vec<Range<u6
 
 /// A range in maps side by side.
 struct Maps {
-    start: u64,
+    range: Range<u64>,
     /// Values of each map.
     each: u64,
     parts: Vec<TwoBitMap>,
 }
 
 impl Maps {
-    fn new(range: Range<u64>) -> Result<Self, JobError> {
+    fn new(range: Range<u64>, pool: &ThreadPool) -> Result<Self, JobError> {
         let each = (range.end - range.start).div_ceil(MAPS as u64).max(256).next_power_of_two();
         let ranges = (0..MAPS as u64).map(|i| {
             let start = range.start.saturating_add(i * each).min(range.end);
             start..start.saturating_add(each).min(range.end)
         });
-        let parts = ranges.filter(|r| r.start < r.end).map(TwoBitMap::new).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { start: range.start, each, parts })
+        let ranges: Vec<_> = ranges.filter(|range| range.start < range.end).collect();
+        // The kernel clears the memory, on as many threads as ask for it.
+        let parts =
+            pool.install(|| ranges.into_par_iter().map(TwoBitMap::new).collect::<Result<Vec<_>, _>>())?;
+        Ok(Self { range, each, parts })
     }
 
-    /// Counts the values of the range, and tells the least and the greatest of all.
+    fn scale(&self) -> Scale {
+        Scale {
+            start: self.range.start,
+            len: self.range.end - self.range.start,
+            shift: self.each.trailing_zeros(),
+        }
+    }
+
+    /// Counts the values of the range, puts the others aside, and tells the least and the greatest of all.
     fn read(
         &mut self,
         engine: &Engine<'_>,
         feed: &Feed<'_>,
+        mut aside: Option<&mut Aside>,
         stats: &mut Stats,
     ) -> Result<Option<(u64, u64)>, JobError> {
+        let scale = self.scale();
         let mut seen: Option<(u64, u64)> = None;
-        let (start, each, count) = (self.start, self.each, self.parts.len());
-        let scale = Scale { start, shift: each.trailing_zeros() };
-        let mut blocks: Vec<Parsed> = (0..engine.sizes.round).map(|_| Parsed::new(count)).collect();
+        let round = || (0..engine.sizes.round).map(|_| Parsed::new(self.parts.len())).collect::<Vec<_>>();
+        let (mut now, mut after) = (round(), round());
         engine.pool.install(|| {
+            let mut more = parse_round(feed, scale, &mut now)?;
             loop {
-                let filled: Result<Vec<bool>, JobError> = blocks
-                    .par_iter_mut()
-                    .with_max_len(1)
-                    .map(|parsed| {
-                        let more = feed.next_block(&mut parsed.block)?;
-                        if more { parsed.parse(feed, scale).map(|()| true) } else { Ok(false) }
-                    })
-                    .collect();
-                let filled = filled?;
-                let live = filled.iter().filter(|more| **more).count();
-                blocks.sort_by_key(|parsed| !parsed.live);
-                for parsed in &blocks[..live] {
+                for parsed in &now {
                     stats.lines += parsed.lines;
                     stats.bytes += parsed.block.bytes().len() as u64;
                     stats.skipped += parsed.skipped;
@@ -243,18 +265,48 @@ impl Maps {
                         (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
                         (a, b) => a.or(b),
                     };
-                }
-                let blocks_now = &blocks[..live];
-                self.parts.par_iter_mut().enumerate().for_each(|(i, map)| {
-                    for parsed in blocks_now {
-                        map.add_those_inside(&parsed.values[i]);
+                    if let Some(aside) = &mut aside {
+                        // Writing and reading a value costs about a quarter of finding it in the text.
+                        let most = stats.lines / 4 + (1 << 20);
+                        aside.put(&engine.space, &parsed.outside, engine.sizes.spill_block, most)?;
                     }
-                });
-                blocks.iter_mut().for_each(|parsed| parsed.live = false);
-                if live < filled.len() {
+                }
+                let last = !more;
+                let ((), parsed) = rayon::join(
+                    || {
+                        self.parts.par_iter_mut().enumerate().for_each(|(i, map)| {
+                            now.iter().for_each(|parsed| {
+                                map.add_those_inside(&parsed.values[i]);
+                            });
+                        });
+                    },
+                    || if last { Ok(false) } else { parse_round(feed, scale, &mut after) },
+                );
+                more = parsed?;
+                if last {
                     return Ok(seen);
                 }
+                std::mem::swap(&mut now, &mut after);
             }
+        })
+    }
+
+    /// Counts what was put aside, as far as it is of the range.
+    fn add(&mut self, engine: &Engine<'_>, aside: &Aside) -> Result<(), JobError> {
+        let scale = self.scale();
+        let mut lists = vec![Vec::new(); self.parts.len()];
+        aside.each(&engine.space, |values| {
+            lists.iter_mut().for_each(Vec::clear);
+            for &value in values {
+                if let Some(list) = lists.get_mut(scale.map_of(value)) {
+                    list.push(value);
+                }
+            }
+            engine.pool.install(|| {
+                self.parts.par_iter_mut().zip(&lists).for_each(|(map, list)| {
+                    map.add_those_inside(list);
+                });
+            });
         })
     }
 
@@ -267,69 +319,88 @@ impl Maps {
             }
             return Ok(());
         };
-        let mut texts = vec![(Vec::new(), 0); engine.sizes.lanes];
-        for maps in self.parts.chunks(texts.len()) {
-            engine.pool.install(|| {
-                maps.par_iter().zip(&mut texts).for_each(|(map, (out, found))| *found = text(map, end, out));
-            });
-            for (text, found) in &texts[..maps.len()] {
-                stats.found += found;
-                output.block(text).map_err(JobError::Output)?;
+        // While some maps become text, the text of those before them is written.
+        let texts = || (0..engine.sizes.lanes).map(|_| (Numerals::default(), 0)).collect::<Vec<_>>();
+        let (mut now, mut before) = (texts(), texts());
+        let mut ready = 0;
+        engine.pool.install(|| {
+            for maps in self.parts.chunks(now.len()) {
+                let (found, written) = rayon::join(
+                    || {
+                        maps.par_iter()
+                            .zip(&mut now)
+                            .for_each(|(map, (text, found))| *found = lines(map, end, text))
+                    },
+                    || before[..ready].iter().try_for_each(|(text, _)| output.block(text.text())),
+                );
+                let () = found;
+                written.map_err(JobError::Output)?;
+                stats.found += now[..maps.len()].iter().map(|(_, found)| found).sum::<u64>();
+                ready = maps.len();
+                std::mem::swap(&mut now, &mut before);
             }
-        }
-        Ok(())
+            before[..ready]
+                .iter()
+                .try_for_each(|(text, _)| output.block(text.text()))
+                .map_err(JobError::Output)
+        })
     }
 }
 
-/// Writes what came once; how many that is.
-fn text(map: &TwoBitMap, end: u8, out: &mut Vec<u8>) -> u64 {
-    out.clear();
+/// Reads and parses some blocks; whether there may be more.
+fn parse_round(feed: &Feed<'_>, scale: Scale, round: &mut [Parsed]) -> Result<bool, JobError> {
+    let more: Result<Vec<bool>, JobError> = round
+        .par_iter_mut()
+        .with_max_len(1)
+        .map(|parsed| {
+            let more = feed.next_block(&mut parsed.block)?;
+            if !more {
+                *parsed = Parsed::new(parsed.values.len());
+                return Ok(false);
+            }
+            parsed.parse(feed, scale).map(|()| true)
+        })
+        .collect();
+    Ok(more?.into_iter().all(|more| more))
+}
+
+/// The lines of what came once; how many they are.
+fn lines(map: &TwoBitMap, end: u8, text: &mut Numerals) -> u64 {
+    text.clear();
     let mut found = 0;
     for value in map.once() {
-        push_number(out, (value ^ SHIFT) as i64);
-        out.push(end);
+        text.push((value ^ SHIFT) as i64, end);
         found += 1;
     }
     found
-}
-
-fn push_number(out: &mut Vec<u8>, number: i64) {
-    let mut digits = [b'0'; 20];
-    let mut at = digits.len();
-    let mut rest = number.unsigned_abs();
-    // Two at a time halves the divisions.
-    while rest >= 10 {
-        let two = (rest % 100) as u8;
-        rest /= 100;
-        at -= 2;
-        digits[at] = b'0' + two / 10;
-        digits[at + 1] = b'0' + two % 10;
-    }
-    if rest > 0 || at == digits.len() {
-        at -= 1;
-        digits[at] = b'0' + rest as u8;
-    }
-    if number < 0 {
-        out.push(b'-');
-    }
-    out.extend_from_slice(&digits[at..]);
 }
 
 /// Which map a value belongs to.
 #[derive(Clone, Copy)]
 struct Scale {
     start: u64,
-    /// Each map has two to the power of this many values.
+    len: u64,
+    /// Each map but the last has two to the power of this many values.
     shift: u32,
+}
+
+impl Scale {
+    /// No map has the number that stands for none.
+    #[inline(always)]
+    fn map_of(self, value: u64) -> usize {
+        let at = value.wrapping_sub(self.start);
+        if at < self.len { (at >> self.shift) as usize } else { usize::MAX }
+    }
 }
 
 struct Parsed {
     block: Block,
     values: Vec<Vec<u64>>,
+    /// Values of no map.
+    outside: Vec<u64>,
     seen: Option<(u64, u64)>,
     lines: u64,
     skipped: u64,
-    live: bool,
 }
 
 impl Parsed {
@@ -337,20 +408,21 @@ impl Parsed {
         Self {
             block: Block::default(),
             values: vec![Vec::new(); maps],
+            outside: Vec::new(),
             seen: None,
             lines: 0,
             skipped: 0,
-            live: false,
         }
     }
 
     fn parse(&mut self, feed: &Feed<'_>, scale: Scale) -> Result<(), JobError> {
         self.values.iter_mut().for_each(Vec::clear);
+        self.outside.clear();
         let (mut least, mut most, mut lines, mut wrong) = (u64::MAX, 0, 0, None);
         let bytes = self.block.bytes();
         let separator = self.block.separator();
         let mut extractor = (!feed.keys.are_lines()).then(|| feed.keys.extractor());
-        let values = &mut self.values;
+        let (values, outside) = (&mut self.values, &mut self.outside);
         each_record(bytes, separator.byte(), |start, end| {
             lines += 1;
             let mut line = &bytes[start..end];
@@ -366,10 +438,7 @@ impl Parsed {
                     let value = number as u64 ^ SHIFT;
                     least = least.min(value);
                     most = most.max(value);
-                    let map = value.wrapping_sub(scale.start) >> scale.shift;
-                    if let Some(values) = values.get_mut(map as usize) {
-                        values.push(value);
-                    }
+                    values.get_mut(scale.map_of(value)).unwrap_or(&mut *outside).push(value);
                 }
                 Err(out_of_range) => {
                     wrong.get_or_insert((lines, line, out_of_range));
@@ -386,52 +455,11 @@ impl Parsed {
                 out_of_range,
             });
         }
-        (self.lines, self.live) = (lines, true);
+        self.lines = lines;
         self.skipped = extractor.map_or(0, |extractor| extractor.skipped());
         self.seen = (least <= most).then_some((least, most));
         Ok(())
     }
-}
-
-/// The number of eight digits, if they are: in three steps two, four and eight of them at a time.
-#[inline]
-fn eight_digits(text: [u8; 8]) -> Option<u64> {
-    let word = u64::from_le_bytes(text);
-    // Of a digit both are below 0x80; of any other byte one is not.
-    let above = word.wrapping_add(0x4646_4646_4646_4646);
-    let below = word.wrapping_sub(0x3030_3030_3030_3030);
-    if (word | above | below) & 0x8080_8080_8080_8080 != 0 {
-        return None;
-    }
-    let two = below.wrapping_mul(10).wrapping_add(below >> 8) & 0x00ff_00ff_00ff_00ff;
-    let four = two.wrapping_mul(100).wrapping_add(two >> 16) & 0x0000_ffff_0000_ffff;
-    Some(four.wrapping_mul(10_000).wrapping_add(four >> 32) & 0xffff_ffff)
-}
-
-/// A decimal number with or without a sign; whether it is one that is out of range, if not.
-#[inline]
-pub(crate) fn integer(text: &[u8]) -> Result<i64, bool> {
-    let negative = text.first() == Some(&b'-');
-    let digits = if let [b'-' | b'+', digits @ ..] = text { digits } else { text };
-    let (eight, rest) = match digits.split_first_chunk::<8>() {
-        Some((eight, rest)) => (eight_digits(*eight).ok_or(false)?, rest),
-        None => (0, digits),
-    };
-    if digits.is_empty() || rest.iter().any(|digit| !digit.is_ascii_digit()) {
-        return Err(false);
-    }
-    if digits.len() <= 18 {
-        let number = rest.iter().fold(eight as i64, |number, digit| number * 10 + i64::from(digit - b'0'));
-        return Ok(if negative { -number } else { number });
-    }
-    let mut number = 0i128;
-    for digit in digits {
-        number = number * 10 + i128::from(digit - b'0');
-        if number > 1 << 64 {
-            return Err(true);
-        }
-    }
-    i64::try_from(if negative { -number } else { number }).map_err(|_| true)
 }
 
 #[cfg(test)]
@@ -440,20 +468,6 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #[test]
-        fn an_integer_is_read_as_the_standard_library_reads_it(text in "[+-]?[0-9]{0,22}|[0-9a-z-]{0,5}") {
-            prop_assert_eq!(integer(text.as_bytes()).ok(), text.parse::<i64>().ok(), "{}", text);
-        }
-
-        #[test]
-        fn a_number_is_written_as_the_standard_library_writes_it(number: i64, shift in 0u32..63) {
-            for number in [number >> shift, 0, i64::MIN, i64::MAX] {
-                let mut out = Vec::new();
-                push_number(&mut out, number);
-                prop_assert_eq!(out, number.to_string().into_bytes());
-            }
-        }
-
         #[test]
         fn parts_cover_what_was_seen_and_nothing_twice(least: u32, span in 0u64..1 << 20, values in 1u64 << 17..1 << 24, sign: bool) {
             let least = if sign { SHIFT - u64::from(least >> 8) } else { SHIFT + u64::from(least >> 8) };
