@@ -3,7 +3,10 @@
 
 use crate::{
     bloom::{
-        blocked::BlockedParams, classic::BloomParams, counting::CountingParams, split_block::SplitBlockParams,
+        blocked::BlockedParams,
+        classic::{BloomParams, MOST_PROBES},
+        counting::CountingParams,
+        split_block::SplitBlockParams,
     },
     cuckoo::CuckooParams,
     error::ParamsError,
@@ -70,6 +73,18 @@ pub fn overfilled(items: u64, fpp: f64, loads: &[f64]) -> Vec<Curve> {
     curves
 }
 
+/// The rate (y) of a classic Bloom filter, as large as `items` keys at the rate `fpp` need it, with x probes instead of the best
+/// number: up to twice as many, and twelve at least.
+pub fn probes(items: u64, fpp: f64) -> Result<Vec<(f64, f64)>, ParamsError> {
+    let best = BloomParams::for_fpp(items, fpp)?;
+    let most = (2 * best.probes()).clamp(12, MOST_PROBES);
+    let point = |probes: u32| {
+        let params = BloomParams::with_shape(best.bits(), probes, best.scheme(), items)?;
+        Ok((f64::from(probes), params.promise().fpp))
+    };
+    (1..=most).map(point).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +102,17 @@ mod tests {
             // These change their shape in steps, and are not the smallest just before one.
             let slack = if matches!(family, Family::Window | Family::CountingBloom) { 1.1 } else { 1.002 };
             assert!(points.is_sorted_by(|a, b| a.0 < b.0 && slack * a.1 >= b.1), "{family}: {points:?}");
+        }
+    }
+
+    #[test]
+    fn no_number_of_probes_is_better_than_the_one_chosen() {
+        for fpp in [0.2, 0.01, 1e-6] {
+            let points = probes(100_000, fpp).unwrap();
+            let best = points.iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+            let chosen = f64::from(BloomParams::for_fpp(100_000, fpp).unwrap().probes());
+            assert!((best.0 - chosen).abs() <= 1.0, "{fpp}: {best:?}, chosen {chosen}");
+            assert!(points.len() >= 12 && points[0].1 > best.1 && points.last().unwrap().1 > best.1);
         }
     }
 

@@ -16,7 +16,7 @@ use crate::{
     stats::Family,
     window::WindowParams,
 };
-use alloc::vec::Vec;
+use alloc::{format, string::String, vec::Vec};
 
 /// What a filter must do.
 ///
@@ -147,6 +147,32 @@ pub struct Choice {
     pub false_positive_cost: f64,
     /// What the check takes, in seconds a lookup.
     pub check_cost: f64,
+}
+
+impl Choice {
+    /// Why this one comes before the others of a plan, in words.
+    pub fn reason(&self, others: &[Self]) -> String {
+        let smallest = others.iter().all(|other| self.bits_per_key <= other.bits_per_key);
+        let quickest = others.iter().all(|other| self.check_cost <= other.check_cost);
+        let can = match self.family {
+            Family::BlockedBloom => "one cache line a lookup, inserts from many threads, unions",
+            Family::Cuckoo => "it removes, counts repeats and grows",
+            Family::CountingBloom => "it removes and counts up to 15",
+            Family::BinaryFuse => "built once from all keys",
+            Family::Window => "it forgets what is old, without a pause",
+            Family::ScalableBloom => "it grows with its keys",
+            Family::SplitBlockBloom => "one cache line a lookup; what Parquet reads",
+            _ => "bits anywhere, unions and intersections",
+        };
+        let why = match (others.is_empty(), smallest, quickest) {
+            (true, ..) => "the only family that does this",
+            (_, true, true) => "the smallest and the quickest of those that do this",
+            (_, true, false) => "the smallest of those whose lookups cost about the same here",
+            (_, false, true) => "the quickest check, for about as much memory as the others",
+            _ => "the best of time and memory here",
+        };
+        format!("{why}; {can}")
+    }
 }
 
 /// What a family takes for a promise: (bits, the rate kept).

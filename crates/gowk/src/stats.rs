@@ -74,6 +74,24 @@ impl Family {
     }
 }
 
+impl Family {
+    /// The word by which it is asked for, as in `gowk build --family cuckoo`; none for what is not built so.
+    pub fn option(self) -> Option<&'static str> {
+        Some(match self {
+            Self::BlockedBloom => "blocked",
+            Self::Bloom => "bloom",
+            Self::SplitBlockBloom => "split-block",
+            Self::ScalableBloom => "scalable",
+            Self::Cuckoo => "cuckoo",
+            Self::CountingBloom => "counting",
+            Self::BinaryFuse => "fuse",
+            Self::Window => "window",
+            Self::Bitmap => "bitmap",
+            Self::TwoBitMap | Self::CountMin | Self::TopK => return None,
+        })
+    }
+}
+
 impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -7,6 +7,7 @@
 
 use super::{
     layout::{Layout, Spot},
+    observe::{Observer, Slot, Step},
     slots::{Lanes, Word},
 };
 use crate::store::{Line, prefetch};
@@ -37,6 +38,7 @@ pub(super) fn place<const D: usize, const B: usize, W: Word>(
     lines: &mut [Line],
     queue: &mut Vec<Node>,
     spot: &Spot<D>,
+    observer: &mut impl Observer,
 ) -> bool {
     queue.clear();
     for place in spot.places {
@@ -47,8 +49,13 @@ pub(super) fn place<const D: usize, const B: usize, W: Word>(
             slot: 0,
         };
         let value: W = lanes.read::<B, W>(lines, node.bucket);
-        if !lanes.full::<B, W>(value) {
-            lanes.write::<B>(lines, node.bucket, lanes.used::<B, W>(value), node.tag.into());
+        let full = lanes.full::<B, W>(value);
+        observer.step(Step::Looked { bucket: node.bucket, full });
+        if !full {
+            let slot = lanes.used::<B, W>(value);
+            lanes.write::<B>(lines, node.bucket, slot, node.tag.into());
+            let at = Slot { bucket: node.bucket, slot: slot as u64 };
+            observer.step(Step::Placed { at, tag: node.tag });
             return true;
         }
         queue.push(node);
@@ -62,8 +69,10 @@ pub(super) fn place<const D: usize, const B: usize, W: Word>(
         }
         while let Some(&node) = queue.get(seen) {
             let value: W = lanes.read::<B, W>(lines, node.bucket);
-            if !lanes.full::<B, W>(value) {
-                move_along::<B>(lanes, lines, queue, node, lanes.used::<B, W>(value));
+            let full = lanes.full::<B, W>(value);
+            observer.step(Step::Looked { bucket: node.bucket, full });
+            if !full {
+                move_along::<B>(lanes, lines, queue, (node, lanes.used::<B, W>(value)), observer);
                 return true;
             }
             seen += 1;
@@ -113,14 +122,25 @@ fn is_on_path(queue: &[Node], mut node: usize, bucket: u64) -> bool {
 }
 
 /// Moves each tag of the chain into the slot that the one before it has left, from the empty slot back to the new key.
-fn move_along<const B: usize>(lanes: &Lanes, lines: &mut [Line], queue: &[Node], last: Node, empty: usize) {
+fn move_along<const B: usize>(
+    lanes: &Lanes,
+    lines: &mut [Line],
+    queue: &[Node],
+    (last, empty): (Node, usize),
+    observer: &mut impl Observer,
+) {
     let (mut node, mut slot) = (last, empty);
     loop {
         lanes.write::<B>(lines, node.bucket, slot, node.tag.into());
+        let to = Slot { bucket: node.bucket, slot: slot as u64 };
         if node.parent == ROOT {
+            observer.step(Step::Placed { at: to, tag: node.tag });
             return;
         }
+        let parent = queue[usize::from(node.parent)];
+        let from = Slot { bucket: parent.bucket, slot: node.slot.into() };
+        observer.step(Step::Moved { from, to, tag: node.tag });
         slot = node.slot.into();
-        node = queue[usize::from(node.parent)];
+        node = parent;
     }
 }

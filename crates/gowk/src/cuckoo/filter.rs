@@ -4,6 +4,7 @@ use super::{
     evict::{self, Node},
     extras::Extras,
     layout::{Layout, Spot},
+    observe::{Observer, Slot, Step},
     sizing::{CuckooParams, Shape},
     slots::{Lanes, Word},
 };
@@ -197,6 +198,37 @@ impl<S: Store> Cuckoo<S> {
         })
     }
 
+    /// Where a key may be: its buckets, and what it leaves in a slot of each.
+    pub fn candidates<K: Key + ?Sized>(&self, key: &K) -> Vec<(u64, u32)> {
+        let digest = self.hasher.digest(key);
+        by_shape!(self.params, D, B, W => self.candidates_of::<D, B, W>(digest))
+    }
+
+    fn candidates_of<const D: usize, const B: usize, W: Word>(&self, digest: Digest) -> Vec<(u64, u32)> {
+        let spot = self.layout.spot::<D>(digest);
+        let candidate = |place: u64| (self.layout.bucket(place), self.layout.tag(place, spot.print) as u32);
+        spot.places.map(candidate).to_vec()
+    }
+
+    /// What is in the slots of a bucket; 0 in an empty one.
+    ///
+    /// # Panics
+    /// If there is no such bucket.
+    pub fn bucket(&self, bucket: u64) -> Vec<u32> {
+        assert!(bucket < self.params.buckets(), "there is no bucket {bucket}");
+        by_shape!(self.params, D, B, W => self.tags::<D, B, W>(bucket))
+    }
+
+    fn tags<const D: usize, const B: usize, W: Word>(&self, bucket: u64) -> Vec<u32> {
+        let value: W = self.lanes.read::<B, W>(self.lines(), bucket);
+        (0..B).map(|slot| self.lanes.tag(value, slot) as u32).collect()
+    }
+
+    /// How many keys are counted beside the slots, because others that cannot be told from them have slots.
+    pub fn counted(&self) -> u64 {
+        self.extras.total()
+    }
+
     /// The same filter in memory of its own, ready for inserts.
     pub fn to_heap(&self) -> Result<Cuckoo, ParamsError> {
         let store = Heap::copy_of(self.lines())?;
@@ -325,11 +357,30 @@ impl Cuckoo {
         self.counts = Counts::default();
     }
 
+    /// As [`insert`](Insert::insert), telling its steps as they are done. Does the same to the filter, no faster.
+    pub fn insert_observed<K: Key + ?Sized>(
+        &mut self,
+        key: &K,
+        observer: &mut impl Observer,
+    ) -> Result<Inserted, Full> {
+        let digest = self.hasher.digest(key);
+        by_shape!(self.params, D, B, W => self.add_observed::<D, B, W>(&self.layout.spot::<D>(digest), observer))
+    }
+
     /// Puts a key in: into the emptier of its buckets, where that is all there is to do.
     #[inline(always)]
     pub(super) fn add<const D: usize, const B: usize, W: Word>(
         &mut self,
         spot: &Spot<D>,
+    ) -> Result<Inserted, Full> {
+        self.add_observed::<D, B, W>(spot, &mut ())
+    }
+
+    #[inline(always)]
+    fn add_observed<const D: usize, const B: usize, W: Word>(
+        &mut self,
+        spot: &Spot<D>,
+        observer: &mut impl Observer,
     ) -> Result<Inserted, Full> {
         let Self { layout, lanes, store, .. } = self;
         let look = |place: u64| {
@@ -348,9 +399,11 @@ impl Cuckoo {
             tag = select_unpredictable(less, other.2, tag);
         }
         if seen | lanes.full::<B, W>(value) {
-            return self.add_with_effort::<D, B, W>(spot, seen);
+            return self.add_with_effort::<D, B, W>(spot, seen, observer);
         }
-        lanes.write::<B>(store.lines_mut(), bucket, lanes.used::<B, W>(value), tag);
+        let slot = lanes.used::<B, W>(value);
+        lanes.write::<B>(store.lines_mut(), bucket, slot, tag);
+        observer.step(Step::Placed { at: Slot { bucket, slot: slot as u64 }, tag: tag as u32 });
         self.counts.used += 1;
         Ok(Inserted::New)
     }
@@ -361,6 +414,7 @@ impl Cuckoo {
         &mut self,
         spot: &Spot<D>,
         seen: bool,
+        observer: &mut impl Observer,
     ) -> Result<Inserted, Full> {
         if seen {
             // Two different keys of one class are rare, and a slot is the cheapest place for the second. A key that comes again
@@ -368,26 +422,37 @@ impl Cuckoo {
             let stacks = !self.counts.swept
                 && self.counts.used < self.capacity
                 && self.copies::<D, B, W>(spot) < self.stack_limit;
-            if stacks && self.place::<D, B, W>(spot) {
+            if stacks && self.place_observed::<D, B, W>(spot, observer) {
                 self.counts.used += 1;
                 self.counts.stacked += 1;
             } else {
                 self.extras.add(spot.class(), 1).map_err(|_| self.full())?;
+                observer.step(Step::Counted);
             }
             return Ok(Inserted::MaybeSeen);
         }
-        while !self.place::<D, B, W>(spot) {
+        while !self.place_observed::<D, B, W>(spot, observer) {
+            let buckets = self.params.buckets();
             if !self.make_room() {
                 return Err(self.full());
             }
+            observer.step(if self.params.buckets() == buckets { Step::Swept } else { Step::Doubled });
         }
         self.counts.used += 1;
         Ok(Inserted::New)
     }
 
     pub(super) fn place<const D: usize, const B: usize, W: Word>(&mut self, spot: &Spot<D>) -> bool {
+        self.place_observed::<D, B, W>(spot, &mut ())
+    }
+
+    fn place_observed<const D: usize, const B: usize, W: Word>(
+        &mut self,
+        spot: &Spot<D>,
+        observer: &mut impl Observer,
+    ) -> bool {
         let Self { layout, lanes, store, queue, .. } = self;
-        evict::place::<D, B, W>(layout, lanes, store.lines_mut(), queue, spot)
+        evict::place::<D, B, W>(layout, lanes, store.lines_mut(), queue, spot, observer)
     }
 
     /// Takes a key out: a counted one first, so that its class keeps a slot as long as it has keys.

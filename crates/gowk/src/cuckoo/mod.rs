@@ -97,9 +97,11 @@ mod evict;
 mod extras;
 mod filter;
 mod layout;
+mod observe;
 mod resize;
 mod sizing;
 mod slots;
 
 pub use filter::Cuckoo;
+pub use observe::{Observer, Slot, Step};
 pub use sizing::{CuckooParams, LEAST_WIDTH, MOST_WIDTH, Shape};

@@ -187,11 +187,24 @@ impl<S: Store> Cuckoo<S> {
         by_shape!(self.params, D, B, W => self.loads::<D, B, W>())
     }
 
+    /// How many slots of a bucket are in use.
+    ///
+    /// # Panics
+    /// If there is no such bucket.
+    pub fn bucket_load(&self, bucket: u64) -> u64 {
+        assert!(bucket < self.params.buckets(), "there is no bucket {bucket}");
+        by_shape!(self.params, D, B, W => self.load_of::<D, B, W>(bucket)) as u64
+    }
+
+    fn load_of<const D: usize, const B: usize, W: Word>(&self, bucket: u64) -> usize {
+        let value: W = self.lanes.read::<B, W>(self.store.lines(), bucket);
+        (0..B).filter(|slot| self.lanes.tag(value, *slot) != 0).count()
+    }
+
     fn loads<const D: usize, const B: usize, W: Word>(&self) -> Vec<u64> {
         let mut loads = alloc::vec![0; B + 1];
         for bucket in 0..self.params.buckets() {
-            let value: W = self.lanes.read::<B, W>(self.store.lines(), bucket);
-            loads[(0..B).filter(|slot| self.lanes.tag(value, *slot) != 0).count()] += 1;
+            loads[self.load_of::<D, B, W>(bucket)] += 1;
         }
         loads
     }

@@ -283,3 +283,52 @@ fn single_slots_with_short_prints_fill_badly() {
     let reached = first_refusal(Shape::TwoByOne, 7, 9, 1);
     assert!((0.05..0.40).contains(&reached), "{reached}");
 }
+
+#[test]
+fn an_observed_insert_does_the_same_and_its_steps_lead_there() {
+    for shape in Shape::ALL {
+        let params = CuckooParams::with_shape(shape, 240, 7, 3, 1).unwrap();
+        let mut plain = Cuckoo::with_params(params, Hasher::new(3)).unwrap();
+        let mut watched = plain.clone();
+        let table = |filter: &Cuckoo| -> Vec<Vec<u32>> {
+            (0..filter.params().buckets()).map(|bucket| filter.bucket(bucket)).collect()
+        };
+        let mut model = table(&watched);
+        let mut moves = 0;
+        for key in members(1_000).flat_map(|key| [key, key, key]) {
+            let mut steps = Vec::new();
+            let outcome = watched.insert_observed(&key, &mut steps);
+            assert_eq!(outcome, plain.insert(&key));
+            for step in steps {
+                match step {
+                    Step::Looked { bucket, full } => {
+                        assert_eq!(full, model[bucket as usize].iter().all(|tag| *tag != 0));
+                    }
+                    Step::Moved { from, to, tag } => {
+                        moves += 1;
+                        assert_eq!(model[to.bucket as usize][to.slot as usize], 0);
+                        model[from.bucket as usize][from.slot as usize] = 0;
+                        model[to.bucket as usize][to.slot as usize] = tag;
+                    }
+                    Step::Placed { at, tag } => {
+                        assert_eq!(model[at.bucket as usize][at.slot as usize], 0);
+                        assert!(watched.candidates(&key).contains(&(at.bucket, tag)));
+                        model[at.bucket as usize][at.slot as usize] = tag;
+                    }
+                    Step::Counted => assert!(plain.counted() > 0),
+                    Step::Swept | Step::Doubled => model = table(&watched),
+                }
+                if matches!(step, Step::Swept | Step::Doubled) {
+                    // What followed is already in the table.
+                    break;
+                }
+            }
+            assert_eq!(model, table(&watched));
+            assert_eq!(watched, plain);
+            if outcome.is_err() {
+                break;
+            }
+        }
+        assert!(moves > 0, "{shape}");
+    }
+}

@@ -1,9 +1,12 @@
 //! From a digest to its block and the words that choose bits in it. Pure; knows no memory.
 
+use super::sizing::{Span, by_span};
 use crate::{
     hash::Digest,
-    simd::{Lanes, Windows},
+    simd::{Lanes, Windows, portable},
+    store::Line,
 };
+use alloc::vec::Vec;
 
 /// The block of a key among `blocks`.
 #[inline(always)]
@@ -23,6 +26,19 @@ pub(crate) fn words<const L: usize>(digest: Digest) -> [u32; L] {
         let word = (product >> 32) as u32;
         product = product.wrapping_mul(Digest::SPREAD);
         word
+    })
+}
+
+/// The bits of a key among all bits of the filter.
+pub(super) fn positions(digest: Digest, blocks: u64, span: Span, lanes: u32) -> Vec<u64> {
+    by_span!(span, L => {
+        let first = block_of(digest, blocks as usize) as u64 * L as u64;
+        let bits = |(line, word): (usize, u32)| {
+            let mask = portable::mask(word, windows(lanes));
+            let start = (first + line as u64) * Line::BITS;
+            (0..Line::BITS).filter(move |bit| mask.0[(bit / 64) as usize] >> (bit % 64) & 1 == 1).map(move |bit| start + bit)
+        };
+        words::<L>(digest).into_iter().enumerate().flat_map(bits).collect()
     })
 }
 
@@ -69,6 +85,27 @@ mod tests {
             for word in (0..100_000u32).map(|i| i.wrapping_mul(0x0123_4567)).chain([0, 1, u32::MAX]) {
                 let mask = mask(word, windows(lanes));
                 assert_eq!(mask.ones(), lanes, "word {word:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn positions_are_the_bits_that_an_insert_sets() {
+        use crate::{
+            Build, Filter, Hasher, Insert, bloom::blocked::BlockedBloom, bloom::blocked::BlockedParams,
+        };
+        for (span, lanes) in [(Span::Line, 6), (Span::Pair, 4), (Span::Quad, 3)] {
+            let params = BlockedParams::with_shape(5, span, lanes, 10).unwrap();
+            let hasher = Hasher::new(2);
+            for key in 0..200u64 {
+                let mut filter = BlockedBloom::with_params(params, hasher).unwrap();
+                filter.insert(&key);
+                let is_set = |bit: &u64| {
+                    filter.lines()[(bit / 512) as usize].0[(bit % 512 / 64) as usize] >> (bit % 64) & 1 == 1
+                };
+                let set: Vec<u64> = (0..params.bits()).filter(is_set).collect();
+                assert_eq!(params.positions(filter.hasher().digest(&key)), set);
+                assert_eq!(set.len() as u32, params.probes());
             }
         }
     }

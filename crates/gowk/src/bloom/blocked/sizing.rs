@@ -4,6 +4,7 @@ use super::layout::pattern;
 use crate::{
     bloom::mixture::mean_over_blocks,
     error::ParamsError,
+    hash::Digest,
     params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
     store::{Line, addressable},
 };
@@ -163,6 +164,11 @@ impl BlockedParams {
     /// The bits that a key sets.
     pub fn probes(&self) -> u32 {
         self.lanes * self.span.lines() as u32
+    }
+
+    /// The bits that the key of this digest has, counted over all lines of the filter.
+    pub fn positions(&self, digest: Digest) -> Vec<u64> {
+        super::layout::positions(digest, self.blocks, self.span, self.lanes)
     }
 
     /// What was promised.

@@ -38,3 +38,4 @@ mod sizing;
 pub use filter::Bloom;
 pub use layout::Scheme;
 pub use sizing::BloomParams;
+pub(crate) use sizing::MOST_PROBES;

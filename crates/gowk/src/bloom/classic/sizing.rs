@@ -27,7 +27,7 @@ pub struct BloomParams {
 }
 
 /// The most probes that a filter may have: 2^-64 needs no more.
-pub(super) const MOST_PROBES: u32 = 64;
+pub(crate) const MOST_PROBES: u32 = 64;
 
 impl BloomParams {
     /// The textbook size, m = -n ln p / (ln 2)^2 with k = (m/n) ln 2 rounded.

@@ -35,6 +35,12 @@ impl Places {
         }
     }
 
+    /// The numbers of the key's counters in the line.
+    pub(super) fn counters(self) -> impl Iterator<Item = u64> {
+        let lanes = self.used.into_iter().zip(self.shifts).enumerate().filter(|(_, (used, _))| *used == 1);
+        lanes.map(|(lane, (_, shift))| lane as u64 * u64::from(SLOTS) + u64::from(shift / 4))
+    }
+
     /// One in each of the key's counters that is not at the top, 0 elsewhere; and the same for those at 0.
     #[inline(always)]
     fn steps(&self, line: &Line) -> (Line, u64) {

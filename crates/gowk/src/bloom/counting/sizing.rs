@@ -1,12 +1,14 @@
 //! How large a counting filter must be, and what it keeps at any filling. Pure functions of numbers.
 
-use super::counters::{LINE_COUNTERS, SLOTS};
+use super::counters::{LINE_COUNTERS, Places, SLOTS};
 use crate::{
-    bloom::blocked::{Rate, Span, best_lanes},
+    bloom::blocked::{Rate, Span, best_lanes, block_of, by_span, windows, words},
     error::ParamsError,
+    hash::Digest,
     params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
     store::{Line, addressable},
 };
+use alloc::vec::Vec;
 use core::fmt;
 
 /// Below this rate a block is two lines. Here one line takes 52.6 bits a key and a pair 48.6; at 1 % it is 43.7 and 41.0.
@@ -114,6 +116,19 @@ impl CountingParams {
     /// The counters that a key has.
     pub fn probes(&self) -> u32 {
         self.lanes * self.span.lines() as u32
+    }
+
+    /// The counters that the key of this digest has, counted over all lines of the filter.
+    pub fn positions(&self, digest: Digest) -> Vec<u64> {
+        let lanes = windows(self.lanes);
+        by_span!(self.span, L => {
+            let first = block_of(digest, self.blocks as usize) as u64 * L as u64;
+            let counters = |(line, word): (usize, u32)| {
+                let start = (first + line as u64) * LINE_COUNTERS;
+                Places::new(word, lanes).counters().map(move |counter| start + counter)
+            };
+            words::<L>(digest).into_iter().enumerate().flat_map(counters).collect()
+        })
     }
 
     /// What was promised.

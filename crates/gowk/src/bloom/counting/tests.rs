@@ -348,3 +348,21 @@ proptest! {
         prop_assert_eq!(a, both);
     }
 }
+
+#[test]
+fn positions_are_the_counters_that_an_insert_raises() {
+    for (span, lanes) in [(Span::Line, 6), (Span::Pair, 4), (Span::Quad, 3)] {
+        let params = CountingParams::with_shape(3, span, lanes, 10).unwrap();
+        for key in 0..100u64 {
+            let mut filter = CountingBloom::with_params(params, Hasher::new(4)).unwrap();
+            filter.insert(&key);
+            let count = |at: &u64| {
+                filter.lines()[(at / 128) as usize].0[(at % 128 / 16) as usize] >> (4 * (at % 16)) & 15
+            };
+            let raised: Vec<u64> = (0..params.counters()).filter(|at| count(at) == 1).collect();
+            let mut positions = params.positions(filter.hasher().digest(&key));
+            positions.sort_unstable();
+            assert_eq!(positions, raised);
+        }
+    }
+}
