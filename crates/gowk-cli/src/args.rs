@@ -1,5 +1,7 @@
 //! The arguments of the whole program.
 
+#[cfg(feature = "web")]
+use crate::commands::web;
 use crate::{
     commands::{
         add, bench, build, compare, convert, distinct, generate, help, index, info, merge, once, plan, query,
@@ -56,6 +58,8 @@ enum Command {
     Words(words::Words),
     Index(index::Index),
     Bench(bench::Bench),
+    #[cfg(feature = "web")]
+    Web(web::Web),
     Help(help::Help),
     Man(generate::Man),
     Completions(generate::Completions),
@@ -88,6 +92,8 @@ impl Args {
             Command::Words(words) => words.run(),
             Command::Index(index) => index.run(),
             Command::Bench(bench) => bench.run(),
+            #[cfg(feature = "web")]
+            Command::Web(web) => web.run(),
             Command::Help(help) => help.run(),
             Command::Man(man) => man.run(),
             Command::Completions(completions) => completions.run(),

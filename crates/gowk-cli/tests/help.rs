@@ -7,7 +7,7 @@ mod common;
 use common::Folder;
 use std::{fs, path::Path};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "query",
     "build",
     "info",
@@ -25,6 +25,7 @@ const COMMANDS: [&str; 20] = [
     "words",
     "index",
     "bench",
+    "web",
     "help",
     "man",
     "completions",

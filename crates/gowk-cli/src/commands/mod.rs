@@ -17,4 +17,6 @@ pub(crate) mod query;
 pub(crate) mod remove;
 pub(crate) mod topk;
 pub(crate) mod union;
+#[cfg(feature = "web")]
+pub(crate) mod web;
 pub(crate) mod words;

@@ -11,7 +11,7 @@ use crate::{
     table::Table,
 };
 use anyhow::{Context, bail};
-use gowk::{Choice, Costs, Family, Needs, curves::information_limit};
+use gowk::{Choice, Costs, Needs, curves::information_limit};
 use serde_json::json;
 use std::{
     io::{self, Write},
@@ -153,7 +153,12 @@ impl Plan {
                 "0/lookup".into(),
             ]);
         }
-        format!("{head}{table}\nTake {}: {}.\n{}", best.family, reason(best, choices), self.command(best))
+        format!(
+            "{head}{table}\nTake {}: {}.\n{}",
+            best.family,
+            best.reason(&choices[1..]),
+            self.command(best)
+        )
     }
 
     /// What exact sets would take: a hash set as hash tables with 8-byte pointers, lengths and allocations have it, and a bitmap.
@@ -166,17 +171,7 @@ impl Plan {
     }
 
     fn command(&self, best: &Choice) -> String {
-        let family = match best.family {
-            Family::BlockedBloom => "blocked",
-            Family::Bloom => "bloom",
-            Family::SplitBlockBloom => "split-block",
-            Family::ScalableBloom => "scalable",
-            Family::Cuckoo => "cuckoo",
-            Family::CountingBloom => "counting",
-            Family::BinaryFuse => "fuse",
-            Family::Window => "window",
-            _ => "auto",
-        };
+        let family = best.family.option().unwrap_or("auto");
         format!(
             "\n  gowk build KEYS... -o FILTER.gowk --family {family} --fpp {} --items {}\n",
             self.fpp, self.items
@@ -202,32 +197,8 @@ impl Plan {
             "information_limit": information_limit(self.fpp),
             "choices": choices.iter().map(row).collect::<Vec<_>>(),
             "exact": exact,
-            "reason": choices.first().map(|best| reason(best, choices)),
+            "reason": choices.first().map(|best| best.reason(&choices[1..])),
             "command": choices.first().map(|best| self.command(best).trim().to_owned()),
         })
-    }
-}
-
-/// Why the first one is the first.
-fn reason(best: &Choice, choices: &[Choice]) -> String {
-    let others = &choices[1..];
-    let smallest = others.iter().all(|other| best.bits_per_key <= other.bits_per_key);
-    let quickest = others.iter().all(|other| best.check_cost <= other.check_cost);
-    let can = match best.family {
-        Family::BlockedBloom => "one cache line a lookup, inserts from many threads, unions",
-        Family::Cuckoo => "it removes, counts repeats and grows",
-        Family::CountingBloom => "it removes and counts up to 15",
-        Family::BinaryFuse => "built once from all keys",
-        Family::Window => "it forgets what is old, without a pause",
-        Family::ScalableBloom => "it grows with its keys",
-        Family::SplitBlockBloom => "one cache line a lookup; what Parquet reads",
-        _ => "bits anywhere, unions and intersections",
-    };
-    match (others.is_empty(), smallest, quickest) {
-        (true, ..) => format!("the only family that does this; {can}"),
-        (_, true, true) => format!("the smallest and the quickest of those that do this; {can}"),
-        (_, true, false) => format!("the smallest of those whose lookups cost about the same here; {can}"),
-        (_, false, true) => format!("the quickest check, for about as much memory as the others; {can}"),
-        _ => format!("the best of time and memory here; {can}"),
     }
 }

@@ -1,0 +1,106 @@
+//! `gowk web`: the page.
+
+use crate::exit::Found;
+use anyhow::{Context, bail};
+use gowk_web::{Options, Server};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    process::{Command, Stdio},
+    sync::mpsc,
+};
+
+/// Open a page to see the bits, plan the size and look inside filters
+///
+/// Serves a page on 127.0.0.1, for this machine's browsers alone, until Ctrl-C. It is inside the program and loads nothing from
+/// anywhere else.
+///
+/// Lab: type words and watch them become bits, counters or fingerprints; provoke a false positive; see cuckoos kicked from nest to nest.
+/// Plan: the families side by side for your number of keys, with curves. Inspect: drop a filter on the page, or pick one of the folder;
+/// see how full it is, ask it keys, compare it with another.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  gowk web                      prints the address of the page
+  gowk web --open filters/      and opens it, with the filters below this folder
+  gowk web --port 0             on any free port
+
+Whoever can log in to this machine can ask the page as well, and so read the filters below the folder.")]
+pub(crate) struct Web {
+    /// The folder whose filters can be opened, and nothing above it
+    folder: Option<PathBuf>,
+    /// The port; 0 for any that is free
+    #[arg(long, default_value_t = 7733, value_name = "N")]
+    port: u16,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
+}
+
+impl Web {
+    pub(crate) fn run(self) -> anyhow::Result<Found> {
+        if let Some(folder) = &self.folder
+            && !folder.is_dir()
+        {
+            bail!("{} is not a folder; name the one that the filters are in", folder.display());
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the threads of the server")?;
+        runtime.block_on(self.serve())?;
+        // A question that is still being computed has nobody left to answer.
+        runtime.shutdown_background();
+        Ok(Found::Something)
+    }
+
+    async fn serve(self) -> anyhow::Result<()> {
+        let mut options = Options::default();
+        options.folder.clone_from(&self.folder);
+        options.port = self.port;
+        let server = match Server::bind(options).await {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => bail!(
+                "port {} is taken, perhaps by another gowk web; use that one, or choose another with --port (0 takes any)",
+                self.port
+            ),
+            bound => bound.context("cannot serve the page")?,
+        };
+        let url = server.url();
+        writeln!(io::stdout(), "{url}").context("cannot write the address")?;
+        eprintln!("gowk: serving the page there; Ctrl-C ends it");
+        if self.open {
+            open(&url);
+        }
+        server.run(interrupted()?).await.context("the page cannot be served any longer")
+    }
+}
+
+/// Is over when someone wants the program to end.
+fn interrupted() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
+    let (tell, told) = mpsc::channel();
+    ctrlc::set_handler(move || {
+        tell.send(()).ok();
+    })
+    .context("cannot wait for Ctrl-C")?;
+    Ok(async move {
+        tokio::task::spawn_blocking(move || told.recv()).await.ok();
+    })
+}
+
+/// Opens the address with what the system opens addresses with. The address has been printed, so a failure is no loss.
+fn open(url: &str) {
+    let opener = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
+    let opened = Command::new(opener)
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if opened.is_err() {
+        eprintln!("gowk: no browser could be opened ({opener} is missing); open {url} yourself");
+    }
+}
