@@ -61,9 +61,10 @@ fn cuckoo_filters_answer_as_clients_expect() {
             ("TYPE c", "+MBbloomCF"),
         ],
     );
-    let last = (0..100).map(|i| redis.say(&format!("CF.ADD full {i}"))).find(|reply| reply != "1");
-    assert_eq!(last.as_deref(), Some("-Filter is full"));
-    assert!(redis.say("CF.INSERT full ITEMS q").contains("-1"));
+    let full = (0..100)
+        .find(|i| redis.say(&format!("CF.ADD full {i}")) == "-Filter is full")
+        .expect("it has an end");
+    assert!(redis.say(&format!("CF.INSERT full ITEMS {full}")).contains("-1"));
     let info = redis.say("CF.INFO i");
     assert!(info.contains("+Number of items inserted 3 +Number of items deleted 0 +Bucket size 2"), "{info}");
     assert!(redis.say("CF.DEBUG i").starts_with("+bktsize:2 buckets:"));
@@ -223,10 +224,14 @@ fn the_most_frequent_are_listed_as_clients_expect() {
             ("TOPK.COUNT t A", "[104]"),
             ("TOPK.ADD missing x", "-TopK: key does not exist"),
             ("TOPK.LIST missing", "-TopK: key does not exist"),
-            ("TOPK.INFO t", r#"[+k 3 +width 50 +depth 4 +decay "0.90000000000000002"]"#),
             ("TYPE t", "+TopK-TYPE"),
         ],
     );
+    // Servers differ in how many digits they print.
+    let info = redis.say("TOPK.INFO t");
+    let decay =
+        info.strip_prefix("[+k 3 +width 50 +depth 4 +decay \"").and_then(|rest| rest.strip_suffix("\"]"));
+    assert_eq!(decay.and_then(|decay| decay.parse().ok()), Some(0.9), "{info}");
     assert!(redis.say("TOPK.INCRBY t A 100001").starts_with("-TopK: increment must be an integer"));
     let mut redis = server.connect_3();
     expect(
