@@ -134,6 +134,51 @@ fn dump(redis: &mut server::Client, key: &str) -> Vec<(i64, Vec<u8>)> {
 }
 
 #[test]
+fn the_dump_of_a_window_is_of_one_moment_whatever_comes_meanwhile() {
+    let server = Server::start(&["--save", ""]);
+    let mut redis = server.connect();
+    redis.say("BF.RESERVE last 0.001 200000 WINDOW 200000");
+    let add = |redis: &mut server::Client, name: &str, count: u32| {
+        for from in (0..count).step_by(1000) {
+            let keys = (from..from + 1000).map(|i| format!("{name}{i}"));
+            let words: Vec<String> =
+                ["BF.MADD".to_owned(), "last".to_owned()].into_iter().chain(keys).collect();
+            redis.call(&words);
+        }
+    };
+    add(&mut redis, "early", 20_000);
+    let mut chunks = Vec::new();
+    let mut iterator = 0;
+    loop {
+        let mut reply = redis.call(&["BF.SCANDUMP", "last", &iterator.to_string()]).array();
+        let chunk = reply.pop().unwrap().bytes();
+        iterator = reply.pop().unwrap().int();
+        if iterator == 0 {
+            break;
+        }
+        chunks.push((iterator, chunk));
+        if chunks.len() == 2 {
+            // So many that all that came before the dump is forgotten.
+            add(&mut redis, "late", 400_000);
+        }
+    }
+    assert!(chunks.len() > 3, "{} chunks", chunks.len());
+    assert_eq!(redis.say("BF.EXISTS last early7"), "0");
+    for (iterator, chunk) in &chunks {
+        let iterator = iterator.to_string();
+        let words: [&[u8]; 4] = [b"BF.LOADCHUNK", b"then", iterator.as_bytes(), chunk];
+        assert_eq!(redis.call(&words), Reply::Status("OK".into()));
+    }
+    let there =
+        (0..20_000).step_by(10).filter(|i| redis.say(&format!("BF.EXISTS then early{i}")) == "1").count();
+    assert_eq!(there, 2_000);
+    let late =
+        (0..20_000).step_by(10).filter(|i| redis.say(&format!("BF.EXISTS then late{i}")) == "1").count();
+    assert!(late < 20, "{late} of 2,000 that came later");
+    assert!(redis.say("BF.SCANDUMP last 2").starts_with("-ERR there is no such dump any more"));
+}
+
+#[test]
 fn a_dump_in_chunks_makes_the_same_filter_again() {
     let server = Server::start(&["--save", ""]);
     let mut redis = server.connect();
@@ -207,5 +252,14 @@ fn settings_are_seen_and_bad_ones_refused() {
     }
     assert_eq!(redis.say(&format!("CONFIG SET {prefix}bf-memory-limit 1mb")), "+OK");
     assert!(redis.say("BF.RESERVE big 0.01 10000000").starts_with("-ERR the filter would take 1"));
-    assert!(redis.say("INFO bf_stats").contains("bf_created:1"));
+    redis.say("BF.RESERVE grows 0.01 500000 COMPAT");
+    let added = (0..600).find_map(|some| {
+        let keys = (0..1000).map(|i| format!("{some}-{i}"));
+        let words: Vec<String> = ["BF.MADD".to_owned(), "grows".to_owned()].into_iter().chain(keys).collect();
+        let reply = redis.call(&words).array().pop()?;
+        matches!(reply, Reply::Error(_)).then(|| format!("{some}: {reply:?}"))
+    });
+    let added = added.expect("it would grow beyond a megabyte");
+    assert!(added.contains("-ERR the filter would take"), "{added}");
+    assert!(redis.say("INFO bf_stats").contains("bf_created:2"));
 }

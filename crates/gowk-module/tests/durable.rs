@@ -83,10 +83,13 @@ fn a_replica_with_other_defaults_is_the_same_and_takes_over() {
     let replica = Server::start(&["--save", ""]);
     let mut redis = master.connect();
     let mut second = replica.connect();
-    second.say("CONFIG SET bf.bf-initial-size 7777");
-    second.say("CONFIG SET bf.bf-error-rate 0.2");
-    second.say("CONFIG SET bf.cf-initial-size 9999");
-    second.say("CONFIG SET bf.bf-memory-limit 100");
+    for setting in
+        ["bf-initial-size 7777", "bf-error-rate 0.2", "cf-initial-size 9999", "bf-memory-limit 100"]
+    {
+        // By the name that this server knows it under.
+        let names = [format!("CONFIG SET {setting}"), format!("CONFIG SET bf.{setting}")];
+        assert!(names.iter().any(|name| second.say(name) == "+OK"), "{setting}");
+    }
     // Half of it goes over as a snapshot, half as commands.
     redis.say("BF.MADD early a b c");
     assert_eq!(second.say(&format!("REPLICAOF 127.0.0.1 {}", master.port)), "+OK");

@@ -118,3 +118,16 @@ extern "C" fn RedisModule_OnLoad(
         || ERR,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::guarded;
+
+    #[test]
+    fn a_panic_is_answered_and_goes_no_further() {
+        assert_eq!(guarded("a test", || 1, || 2), 1);
+        assert_eq!(guarded("a test", || panic!("of text"), || 2), 2);
+        assert_eq!(guarded("a test", || panic!("of {} words", 3), || 2), 2);
+        assert_eq!(guarded("a test", || [1][usize::from("word".len() > 1)], || 2), 2);
+    }
+}

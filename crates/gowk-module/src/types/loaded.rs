@@ -1,12 +1,12 @@
 //! A value that may still be arriving in chunks, and that is dumped from a snapshot: what cuckoo filters and sketches share.
 //!
-//! Unlike the bits of a Bloom filter, which are only ever set, their bytes move. So a dump copies them when it begins, hands out the copy
-//! chunk by chunk, and drops it at the end; or with the next dump, or when a change comes after it was left alone for [`PATIENCE`].
+//! Unlike the bits of a Bloom filter, which are only ever set, their bytes move, so that a dump is made from a copy.
 
 use super::{
     ENCODING, Value,
     bytes::Reader,
-    image::{self, Body, DUMP_CHUNK, Pending},
+    dump::Dump,
+    image::{self, Body, Pending},
 };
 use crate::{
     callbacks::{AofOut, Digest, Handle, RdbIn, RdbOut},
@@ -51,12 +51,9 @@ pub(crate) enum Foreign {
     Yes(Option<(u64, Vec<u8>)>),
 }
 
-/// Milliseconds for which a dump that nobody continues is kept.
-const PATIENCE: u64 = 300_000;
-
 pub(crate) struct Loaded<T> {
     state: State<T>,
-    dump: Option<Box<Dump>>,
+    dump: Dump,
 }
 
 enum State<T> {
@@ -64,14 +61,9 @@ enum State<T> {
     Pending(Pending),
 }
 
-struct Dump {
-    bytes: Vec<u8>,
-    touched: u64,
-}
-
 impl<T: Imaged> Loaded<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self { state: State::Ready(value), dump: None }
+        Self { state: State::Ready(value), dump: Dump::default() }
     }
 
     /// One of which only the header has come.
@@ -80,7 +72,7 @@ impl<T: Imaged> Loaded<T> {
             Some(expected) if !image::is_ours(header) => Pending::foreign(header.to_vec(), expected),
             _ => Pending::new(header.to_vec())?,
         };
-        Ok(Self { state: State::Pending(pending), dump: None })
+        Ok(Self { state: State::Pending(pending), dump: Dump::default() })
     }
 
     /// The value, if it has come whole.
@@ -93,11 +85,7 @@ impl<T: Imaged> Loaded<T> {
 
     /// The value, to change.
     pub(crate) fn get_mut(&mut self, now: impl FnOnce() -> u64) -> Result<&mut T, CommandError> {
-        if let Some(dump) = &self.dump
-            && dump.touched + PATIENCE < now()
-        {
-            self.dump = None;
-        }
+        self.dump.tidy(now);
         match &mut self.state {
             State::Ready(value) => Ok(value),
             State::Pending(_) => Err(STILL_LOADING),
@@ -122,21 +110,7 @@ impl<T: Imaged> Loaded<T> {
         if let Foreign::Yes(chunk) = value.foreign_scan(iterator) {
             return Ok(chunk);
         }
-        let Some(offset) = iterator.checked_sub(1) else {
-            let (header, body) = value.image();
-            let bytes = body.read(0, usize::try_from(body.len()).unwrap_or(usize::MAX));
-            self.dump = Some(Box::new(Dump { bytes, touched: now }));
-            return Ok(Some((1, header)));
-        };
-        let gone = CommandError::Refused("ERR there is no such dump any more; begin again with iterator 0");
-        let dump = self.dump.as_mut().ok_or(gone)?;
-        dump.touched = now;
-        let chunk = Body::Bytes((&dump.bytes[..]).into()).read(offset, DUMP_CHUNK);
-        if chunk.is_empty() {
-            self.dump = None;
-            return Ok(None);
-        }
-        Ok(Some((iterator + chunk.len() as u64, chunk)))
+        self.dump.scan(iterator, now, || value.image())
     }
 }
 
@@ -207,11 +181,11 @@ impl<T: Imaged> Value for Loaded<T> {
     }
 
     fn memory(&self) -> usize {
-        let dump = self.dump.as_ref().map_or(0, |dump| dump.bytes.capacity());
-        dump + match &self.state {
-            State::Ready(value) => value.memory(),
-            State::Pending(pending) => pending.memory(),
-        }
+        self.dump.memory()
+            + match &self.state {
+                State::Ready(value) => value.memory(),
+                State::Pending(pending) => pending.memory(),
+            }
     }
 
     fn digest(&self, digest: &mut Digest<'_>) {
@@ -228,6 +202,6 @@ impl<T: Imaged> Value for Loaded<T> {
             State::Ready(value) => State::Ready(value.copy()?),
             State::Pending(pending) => State::Pending(pending.clone()),
         };
-        Ok(Self { state, dump: None })
+        Ok(Self { state, dump: Dump::default() })
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod bloom;
 pub(crate) mod bytes;
 pub(crate) mod cms;
 pub(crate) mod cuckoo;
+pub(crate) mod dump;
 pub(crate) mod image;
 pub(crate) mod loaded;
 pub(crate) mod redisbloom;

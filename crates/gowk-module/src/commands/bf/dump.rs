@@ -1,7 +1,7 @@
 //! Filters as bytes: `BF.SCANDUMP` and `BF.LOADCHUNK` in chunks, `BF.DUMP` and `BF.LOAD` as a whole `.gowk` file.
 //!
 //! A dump holds every key that was added before it began, although the filter is not copied: bits are only ever set, and links
-//! only added behind the others, so that what is read later is no less. Windows forget, so theirs are copied whole with each chunk.
+//! only added behind the others, so that what is read later is no less. Windows forget, so theirs are copied when the dump begins.
 
 use crate::{
     callbacks::{Args, Ctx, Key, Mode},
@@ -26,8 +26,14 @@ pub(crate) fn scandump(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandErro
         scan::reply(ctx, chunk.map(|chunk| (chunk.iterator.unsigned_abs(), chunk.bytes.into_owned())));
         return Ok(());
     }
-    let (header, body) = bloom.image();
-    scan::reply(ctx, scan::chunk(iterator, &header, &body));
+    let chunk = match bloom {
+        Bloom::Window(window, dump) => dump.scan(iterator, ctx.now(), || codec::file_image(&**window))?,
+        _ => {
+            let (header, body) = bloom.image();
+            scan::chunk(iterator, &header, &body)
+        }
+    };
+    scan::reply(ctx, chunk);
     Ok(())
 }
 

@@ -76,7 +76,7 @@ fn values(bloom: &Bloom) -> [Option<u64>; 5] {
             let expansion = (expansion > 0).then_some(u64::from(expansion));
             [Some(chain.capacity()), size, Some(chain.links.len() as u64), items, expansion]
         }
-        Bloom::Window(window) => [Some(window.params().promise().items), size, Some(1), items, None],
+        Bloom::Window(window, _) => [Some(window.params().promise().items), size, Some(1), items, None],
         Bloom::Fixed(filter) => [Some(filter.head().promise.items), size, Some(1), items, None],
         Bloom::Compat(filter) => {
             let capacity = filter.links().fold(0, |sum: u64, link| sum.saturating_add(link.capacity()));
@@ -110,7 +110,7 @@ pub(crate) fn debug(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError> 
                 link.rate
             )
         })),
-        Bloom::Window(window) => {
+        Bloom::Window(window, _) => {
             let (params, pace) = (window.params(), window.pace());
             lines.push(format!(
                 "bytes:{} generations:{} window:{} pace:{pace:?} capacity:{} ratio:{}",

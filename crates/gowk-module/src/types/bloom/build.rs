@@ -1,6 +1,7 @@
 //! From what was asked for to an empty filter.
 
 use super::{Bloom, Chain, Limit, NotAdded, Spec, chain::within};
+use crate::types::dump::Dump;
 use gowk::{
     Build, Hasher, ParamsError, Window, WindowParams, format::redisbloom::RedisBloom, window::GENERATIONS,
 };
@@ -58,5 +59,5 @@ impl Reserve {
 }
 
 fn forgetting(window: Result<Window, ParamsError>) -> Result<Bloom, NotAdded> {
-    window.map(|window| Bloom::Window(Box::new(window))).map_err(NotAdded::Params)
+    window.map(|window| Bloom::Window(Box::new(window), Dump::default())).map_err(NotAdded::Params)
 }

@@ -5,6 +5,7 @@ use crate::{
     error::LoadError,
     types::{
         bytes::{Reader, Writer},
+        dump::Dump,
         image::{self, Body, Pending},
         redisbloom,
     },
@@ -38,7 +39,7 @@ pub(super) fn chain_image(chain: &Chain) -> (Vec<u8>, Body<'_>) {
     (header.done(), body)
 }
 
-pub(super) fn file_image(filter: &impl Persist) -> (Vec<u8>, Body<'static>) {
+pub(crate) fn file_image(filter: &impl Persist) -> (Vec<u8>, Body<'static>) {
     let bytes = filter.to_bytes();
     (image::header(FILE, bytes.len() as u64).done(), Body::Bytes(bytes.into()))
 }
@@ -75,7 +76,7 @@ pub(super) fn complete(pending: &mut Pending) -> Result<Bloom, LoadError> {
 /// The form in which a filter of a file is kept.
 pub(super) fn from_file(filter: AnyFilter) -> Bloom {
     match filter {
-        AnyFilter::Window(window) => Bloom::Window(Box::new(window)),
+        AnyFilter::Window(window) => Bloom::Window(Box::new(window), Dump::default()),
         other => Bloom::Fixed(Box::new(other)),
     }
 }
@@ -105,7 +106,7 @@ pub(crate) fn adopt(filter: AnyFilter) -> Bloom {
 pub(crate) fn to_file(bloom: &Bloom) -> Result<Vec<u8>, LoadError> {
     match bloom {
         Bloom::Chain(chain) => chain_file(chain),
-        Bloom::Window(window) => Ok(window.to_bytes()),
+        Bloom::Window(window, _) => Ok(window.to_bytes()),
         Bloom::Fixed(filter) => Ok(filter.to_bytes()),
         Bloom::Compat(_) => Err(LoadError::field("the filter", "is RedisBloom's; use BF.SCANDUMP")),
         Bloom::Pending(_) => Err(LoadError::Cut),

@@ -11,6 +11,7 @@ pub(crate) use merge::merge;
 
 use super::{
     Value,
+    dump::Dump,
     image::{self, Body, Pending},
     redisbloom,
 };
@@ -25,8 +26,8 @@ use std::ffi::{CStr, c_int};
 pub(crate) enum Bloom {
     /// One that grows, or not; the usual one.
     Chain(Chain),
-    /// One that forgets.
-    Window(Box<gowk::Window>),
+    /// One that forgets, and the dump of it.
+    Window(Box<gowk::Window>, Dump),
     /// One that was built elsewhere and takes no more keys.
     Fixed(Box<AnyFilter>),
     /// One of RedisBloom's, or as RedisBloom would have it.
@@ -44,21 +45,21 @@ const STILL_LOADING: CommandError =
 impl Bloom {
     /// Lets time pass, where it is a matter of time.
     pub(crate) fn advance(&mut self, now: u64) {
-        if let Self::Window(window) = self
-            && window.pace() == Pace::Ticks
-        {
+        let Self::Window(window, dump) = self else { return };
+        dump.tidy(|| now);
+        if window.pace() == Pace::Ticks {
             window.advance(now);
         }
     }
 
     /// Whether what it remembers depends on the clock.
     pub(crate) fn is_timed(&self) -> bool {
-        matches!(self, Self::Window(window) if window.pace() == Pace::Ticks)
+        matches!(self, Self::Window(window, _) if window.pace() == Pace::Ticks)
     }
 
     /// Whether adding a key that is there changes something.
     pub(crate) fn refreshes(&self) -> bool {
-        matches!(self, Self::Window(_))
+        matches!(self, Self::Window(..))
     }
 
     /// Whether a key may be in it.
@@ -66,7 +67,7 @@ impl Bloom {
     pub(crate) fn may_contain(&self, key: &[u8]) -> Result<bool, CommandError> {
         match self {
             Self::Chain(chain) => Ok(chain.may_contain(key)),
-            Self::Window(window) => Ok(window.may_contain(key)),
+            Self::Window(window, _) => Ok(window.may_contain(key)),
             Self::Fixed(filter) => Ok(filter.may_contain(key)),
             Self::Compat(filter) => Ok(filter.may_contain(key)),
             Self::Pending(_) => Err(STILL_LOADING),
@@ -81,7 +82,7 @@ impl Bloom {
     ) -> Result<(), CommandError> {
         match self {
             Self::Chain(chain) => chain.answer(keys, each),
-            Self::Window(window) => in_bulk(&**window, keys, each),
+            Self::Window(window, _) => in_bulk(&**window, keys, each),
             Self::Fixed(filter) => in_bulk(&**filter, keys, &mut each),
             Self::Compat(filter) => in_bulk(&**filter, keys, &mut each),
             Self::Pending(_) => return Err(STILL_LOADING),
@@ -98,14 +99,16 @@ impl Bloom {
     ) -> Result<(), CommandError> {
         match self {
             Self::Chain(chain) => chain.add(keys, limit, each),
-            Self::Window(window) => {
+            Self::Window(window, _) => {
                 keys.for_each(|key| each(Ok(window.insert(key) == Inserted::New)));
             }
             Self::Compat(filter) => {
                 for key in keys {
-                    let added = filter.insert(key).map(|inserted| inserted == Inserted::New);
+                    let added = room_within(filter, key, limit).and_then(|()| {
+                        filter.insert(key).map(|new| new == Inserted::New).map_err(|_| NotAdded::Full)
+                    });
                     let stop = added.is_err();
-                    each(added.map_err(|_| NotAdded::Full));
+                    each(added);
                     if stop {
                         break;
                     }
@@ -126,7 +129,7 @@ impl Bloom {
     pub(crate) fn keys(&self) -> u64 {
         match self {
             Self::Chain(chain) => chain.keys(),
-            Self::Window(window) => window.estimated_items().round() as u64,
+            Self::Window(window, _) => window.estimated_items().round() as u64,
             Self::Fixed(filter) => filter.head().keys,
             Self::Compat(filter) => filter.keys(),
             Self::Pending(_) => 0,
@@ -137,7 +140,7 @@ impl Bloom {
     pub(crate) fn clear(&mut self) -> Result<(), CommandError> {
         match self {
             Self::Chain(chain) => chain.clear(),
-            Self::Window(window) => window.clear(),
+            Self::Window(window, _) => window.clear(),
             Self::Fixed(_) | Self::Compat(_) => {
                 return Err(CommandError::Refused("ERR a filter that was loaded is not cleared; delete it"));
             }
@@ -150,7 +153,7 @@ impl Bloom {
     pub(crate) fn image(&self) -> (Vec<u8>, Body<'_>) {
         match self {
             Self::Chain(chain) => codec::chain_image(chain),
-            Self::Window(window) => codec::file_image(&**window),
+            Self::Window(window, _) => codec::file_image(&**window),
             Self::Fixed(filter) => codec::file_image(&**filter),
             Self::Compat(filter) => codec::compat_image(filter),
             Self::Pending(pending) => (pending.header.clone(), Body::Bytes((&pending.body[..]).into())),
@@ -178,6 +181,15 @@ impl Bloom {
             *self = codec::complete(pending).map_err(bad)?;
         }
         Ok(())
+    }
+}
+
+/// An error if a new key would make the filter grow beyond the limit.
+fn room_within(filter: &RedisBloom, key: &[u8], limit: Limit) -> Result<(), NotAdded> {
+    match limit.map(|_| filter.growth_bytes()) {
+        None | Some(0) => Ok(()),
+        Some(_) if filter.may_contain(key) => Ok(()),
+        Some(more) => within(limit, filter.size_in_bytes() as u64 + more),
     }
 }
 
@@ -238,7 +250,7 @@ impl Value for Bloom {
     fn memory(&self) -> usize {
         match self {
             Self::Chain(chain) => chain.size() + size_of_val(&chain.links[..]),
-            Self::Window(window) => window.size_in_bytes(),
+            Self::Window(window, dump) => window.size_in_bytes() + dump.memory(),
             Self::Fixed(filter) => filter.size_in_bytes(),
             Self::Compat(filter) => filter.size_in_bytes(),
             Self::Pending(pending) => pending.memory(),
@@ -255,7 +267,7 @@ impl Value for Bloom {
     fn copy(&self) -> Result<Self, LoadError> {
         Ok(match self {
             Self::Chain(chain) => Self::Chain(chain.copy()?),
-            Self::Window(window) => Self::Window(Box::new(window.to_heap()?)),
+            Self::Window(window, _) => Self::Window(Box::new(window.to_heap()?), Dump::default()),
             Self::Fixed(filter) => Self::Fixed(Box::new(AnyFilter::from_bytes(&filter.to_bytes())?)),
             Self::Compat(filter) => Self::Compat(filter.clone()),
             Self::Pending(pending) => Self::Pending(pending.clone()),

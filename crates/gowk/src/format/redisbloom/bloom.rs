@@ -342,18 +342,30 @@ impl RedisBloom {
     }
 
     /// Begins a new link if the newest is full.
-    fn make_room(&mut self) -> Result<(), Full> {
+    /// What the next new key needs: a further link, once the newest is full; nothing, while there is room.
+    fn next_link(&self) -> Result<Option<Link>, Full> {
         let link = self.newest().maker();
         if link.keys < link.capacity() {
-            return Ok(());
+            return Ok(None);
         }
         let full = Full { items: self.keys, capacity: link.capacity() };
         if self.options.has(Options::NO_SCALING) {
             return Err(full);
         }
         let items = link.capacity().saturating_mul(self.growth.into());
-        let link = Link::sized(items, link.promise.fpp * TIGHTENING).and_then(ForeignBloom::empty);
-        self.links.push(link.map_err(|_| full)?);
+        Link::sized(items, link.promise.fpp * TIGHTENING).map(Some).map_err(|_| full)
+    }
+
+    /// The bytes by which the next new key will make it grow; 0 while there is room, or where it does not grow.
+    pub fn growth_bytes(&self) -> u64 {
+        self.next_link().ok().flatten().map_or(0, |link| link.bits() / 8)
+    }
+
+    fn make_room(&mut self) -> Result<(), Full> {
+        if let Some(link) = self.next_link()? {
+            let full = Full { items: self.keys, capacity: self.newest().maker().capacity() };
+            self.links.push(ForeignBloom::empty(link).map_err(|_| full)?);
+        }
         Ok(())
     }
 }
