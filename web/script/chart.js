@@ -24,22 +24,22 @@ function valueAt(points, x, logX) {
 }
 
 /**
- * A picture.
+ * A picture, under its heading until there is something to show.
  *
  * `model` is { title, note, file, x, y, lines, asked }: an axis is { from, to, log, ticks: [[value, text]], label, format, word }, a line
  * { name, family, points, className, best, end }, `asked` the value of x that was asked for and, if one was, of y.
  */
-export function chart(className = "") {
-  const holder = h("div", { class: "chart" });
+export function chart(heading, className = "") {
+  const holder = h("div", { class: "chart" }, h("p", { class: "note waiting" }, "computing …"));
   const legend = h("ul", { class: "legend" });
-  const readout = h("p", { class: "readout", "aria-live": "polite" });
-  const title = h("h3", {});
+  const readout = h("p", { class: "hidden-text", "aria-live": "polite" });
+  const title = h("h3", {}, heading);
   const note = h("p", { class: "note" });
-  const saveButton = h("button", { type: "button", class: "small", onclick: () => saveAs() }, "Save SVG");
+  const saveButton = h("button", { type: "button", class: "small", disabled: true, onclick: () => saveAs() }, "Save SVG");
   const figure = h(
     "figure",
     { class: `card ${className}` },
-    h("header", { class: "spread" }, h("div", {}, title, note), saveButton),
+    h("header", { class: "headed" }, h("div", {}, title, note), saveButton),
     holder,
     readout,
     legend,
@@ -201,6 +201,7 @@ export function chart(className = "") {
     show(next) {
       model = next;
       if (at !== null && (scale(next.x)(at) < 0 || scale(next.x)(at) > 1)) at = null;
+      saveButton.disabled = false;
       title.textContent = next.title;
       note.textContent = next.note ?? "";
       saveButton.setAttribute("aria-label", `Save “${next.title}” as an SVG file`);

@@ -20,6 +20,18 @@ export const h = (tag, attributes, ...children) => fill(document.createElement(t
 /** An element of a drawing. */
 export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
+/** A sign on a button; the button says in words what it does. */
+export const icon = (name) => s("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, s("path", { d: icons[name] }));
+
+const icons = {
+  first: "M2 2h2v12H2z M14 2v12L5 8z",
+  back: "M13 2v12L4 8z",
+  play: "M3 2l10 6-10 6z",
+  pause: "M3 2h3.5v12H3z M9.5 2H13v12H9.5z",
+  step: "M2 2l9 6-9 6z M12 2h2v12h-2z",
+  last: "M12 2h2v12h-2z M2 2l9 6-9 6z",
+};
+
 /** Calls `act` when nothing has called for it for a while. */
 export function later(act, milliseconds) {
   let timer;

@@ -19,6 +19,8 @@ function read() {
 
 /** Puts the state of a view into the address, so that a copy of it restores what is seen. */
 function remember(name, params) {
+  // An answer may come when another view is already asked for; the address is no longer its own then.
+  if (read().name !== name) return;
   const query = params.toString();
   history.replaceState(null, "", `#/${name}${query === "" ? "" : `?${query}`}`);
 }

@@ -73,9 +73,10 @@ export function enter(root, params, remember) {
   const answer = h("section", { class: "card best", "aria-live": "polite", "aria-label": "The recommendation" });
   const table = h("section", { class: "card", "aria-label": "All families that fit" });
   const error = h("p", { class: "error", role: "alert" });
-  const space = chart("wide");
-  const overfilled = chart();
-  const probes = chart();
+  const space = chart("What a rate costs in space", "wide");
+  const overfilled = chart("What becomes of it when more keys come");
+  const probes = chart("How many bits a key should set");
+  const pictures = h("div", { class: "pictures", "aria-busy": "true" }, space.element, overfilled.element, probes.element);
   const askPlan = latest();
   const askCurves = latest();
   let best = null;
@@ -100,8 +101,9 @@ export function enter(root, params, remember) {
   const updateCurves = later(async () => {
     const got = await askCurves((signal) => get("plan/curves", { items: state.items, fpp: state.fpp }, signal));
     if (got === null || got.error) return;
+    pictures.removeAttribute("aria-busy");
     showCurves(got.value);
-  }, 60);
+  }, 120);
 
   function showAnswer(plan) {
     const [first] = plan.choices;
@@ -182,7 +184,7 @@ export function enter(root, params, remember) {
       title: "What becomes of it when more keys come",
       note: `rate of false positives; made for ${count(items)} at ${rate(fpp)}`,
       file: "overfilled",
-      x: { from: 0, to: 3, ticks: [0.5, 1, 1.5, 2, 2.5, 3].map((v) => [v, `${v}×`]), label: "keys inside, of those promised", word: "with", format: (v) => `${threeDigits(v)} times the keys` },
+      x: { from: 0, to: 3, ticks: [0, 1, 2, 3].map((v) => [v, `${v}×`]), label: "keys inside, of those promised", word: "with", format: (v) => `${threeDigits(v)} times the keys` },
       y: { from: fpp / 100, to: 1, log: true, ticks: decades(fpp / 100, 1), format: rate },
       lines: curves.overfilled.map((line) => ({ ...named(line), points: line.points.filter(([, y]) => y >= fpp / 100), end: line.family === "cuckoo" ? "full" : null })),
       asked: { x: 1, y: fpp, text: "as promised" },
@@ -222,7 +224,7 @@ export function enter(root, params, remember) {
         h("fieldset", { class: "checks" }, h("legend", {}, "Needs"), needs.map(check)),
         h("fieldset", { class: "stack" }, h("legend", {}, "Costs"), costs.map((spec) => slider(spec, state[spec.name], changed))),
       ),
-      h("div", { class: "stack" }, error, answer, table, h("div", { class: "pictures" }, space.element, overfilled.element, probes.element)),
+      h("div", { class: "stack" }, error, answer, table, pictures),
     ),
   );
   update();

@@ -8,6 +8,7 @@ use gowk::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::num::NonZeroUsize;
 
 /// What is asked for, with the defaults of `gowk plan`.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -143,7 +144,7 @@ pub(crate) async fn plan(Query(question): Query<Question>) -> Result<Json<Value>
 }
 
 /// Points of a curve, which a picture of some hundred pixels needs no more of.
-const POINTS: u32 = 60;
+const POINTS: u32 = 40;
 
 pub(crate) async fn curves(Query(question): Query<Question>) -> Result<Json<Value>, ApiError> {
     let Question { items, fpp, .. } = question;
@@ -162,12 +163,28 @@ pub(crate) async fn curves(Query(question): Query<Question>) -> Result<Json<Valu
             "items": items,
             "fpp": fpp,
             "limit": limit,
-            "space": lines(&curves::space(many, &rates)),
+            "space": lines(&space(many, &rates)),
             "overfilled": lines(&curves::overfilled(many, fpp, &loads)),
             "probes": curves::probes(many, fpp).map_err(ApiError::bad)?,
         })))
     })
     .await
+}
+
+/// As [`curves::space`], on all cores: windows and counters take a search for each point.
+fn space(items: u64, rates: &[f64]) -> Vec<Curve> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let parts: Vec<Vec<Curve>> = std::thread::scope(|scope| {
+        let chunks = rates.chunks(rates.len().div_ceil(threads));
+        let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || curves::space(items, chunk))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap_or_default()).collect()
+    });
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_default();
+    for part in parts {
+        all.iter_mut().zip(part).for_each(|(curve, more)| curve.points.extend(more.points));
+    }
+    all
 }
 
 fn lines(curves: &[Curve]) -> Vec<Value> {

@@ -32,7 +32,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { folder: None, port: 0, most_upload: 256 << 20 }
+        Self { folder: None, port: 0, most_upload: 256_000_000 }
     }
 }
 

@@ -30,7 +30,15 @@ export function compareCard(opened, filter) {
     return h("p", { class: "note" }, lines.join(" "));
   }
 
-  if (others.length > 0) queueMicrotask(compare);
+  // One of its own kind is compared at once; of the others it is said why it cannot be.
+  const alike = others.find((other) => other.family === filter.family && other.format === filter.format);
+  if (alike) {
+    choice.value = alike.id;
+    queueMicrotask(compare);
+  } else {
+    choice.prepend(h("option", { value: "", selected: true, disabled: true }, "choose one"));
+    result.append(h("p", { class: "note" }, `None of the others is a ${filter.family} filter of ${filter.format}, and only filters that were made alike can be compared.`));
+  }
   return h("section", { class: "card stack" }, h("h2", {}, "Compare"), h("div", { class: "row" }, h("label", { for: "other" }, "with"), choice), error, result);
 }
 

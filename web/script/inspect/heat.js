@@ -88,9 +88,10 @@ export function histogram({ parts, unit, counts }) {
       svg.append(s("rect", { class: "bar-column", x: i * size + Math.min(1, size * 0.1), y: bottom - tall, width: Math.max(0.6, size - Math.min(2, size * 0.2)), height: tall }, s("title", {}, `${grouped(count)} ${parts} hold ${first + i} ${unit}`)));
     });
     svg.append(s("line", { class: "axis", x1: 0, x2: width, y1: bottom, y2: bottom }));
-    const every = Math.max(1, Math.ceil(shown.length / Math.max(2, Math.floor(width / 70))));
-    for (let i = 0; i < shown.length; i += every) {
-      svg.append(s("text", { x: i * size + size / 2, y: bottom + 16, "text-anchor": i === 0 ? "start" : "middle" }, String(first + i)));
+    const least = shown.length / Math.max(2, Math.floor(width / 60));
+    const every = [1, 2, 5, 10, 20, 50, 100, 200].find((step) => step >= least) ?? 500;
+    for (let value = Math.ceil(first / every) * every; value <= last; value += every) {
+      svg.append(s("text", { x: (value - first + 0.5) * size, y: bottom + 16, "text-anchor": "middle" }, String(value)));
     }
     holder.replaceChildren(svg);
   });

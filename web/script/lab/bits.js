@@ -38,12 +38,12 @@ export function draw({ shape, frames }, index, step, width, remembered) {
   const counting = shape.most > 1;
   const lines = Math.max(1, shape.cells / shape.line);
   const grouped = lines > 1 || shape.line === 512 || counting;
-  const least = counting ? 19 : grouped ? 9 : 15;
-  const inset = grouped ? 8 : 0;
+  const least = counting ? 19 : grouped ? 9 : shape.cells <= 128 ? 20 : 14;
+  const inset = grouped ? 8 : width > 600 ? 30 : 0;
   let columns = 128;
   while (columns > 8 && (width - 2 * inset) / columns < least) columns /= 2;
   columns = Math.min(columns, counting ? 32 : 64, shape.line);
-  const size = Math.min((width - 2 * inset) / columns, counting ? 26 : 22);
+  const size = Math.min((width - 2 * inset) / columns, counting ? 28 : shape.cells <= 128 ? 27 : 22);
   const rows = Math.ceil(shape.line / columns);
   const lineHeight = rows * size + (grouped ? 34 : 0);
   const left = (width - columns * size) / 2;
@@ -103,6 +103,7 @@ export function draw({ shape, frames }, index, step, width, remembered) {
     const rect = s("rect", { class: names.join(" "), x, y, width: size - GAP, height: size - GAP, rx: Math.min(3, size / 6), role: "img", "aria-label": words, tabindex: cell === remembered.cell ? 0 : -1 }, s("title", {}, words));
     cells.push(rect);
     svg.append(rect);
+    if (!grouped && cell % columns === 0 && left > 30) svg.append(s("text", { class: "row-name", x: x - 7, y: y + size / 2 + 2, "aria-hidden": "true" }, String(cell)));
     if (counting) {
       svg.append(s("text", { class: `digit ${value === 0 ? "zero" : ""}`, x: x + (size - GAP) / 2, y: y + (size - GAP) / 2 + 4, "aria-hidden": "true" }, String(value)));
     }

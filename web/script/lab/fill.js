@@ -8,7 +8,7 @@ import { threeDigits } from "../numbers.js";
 const percent = (part) => `${threeDigits(100 * part)} %`;
 
 export function fillView() {
-  const picture = chart();
+  const picture = chart("Kicks, as the nests fill up");
   const table = h("section", { class: "card", "aria-label": "How far each table gets" });
   const root = h("div", { class: "fill-view" }, picture.element, table);
 

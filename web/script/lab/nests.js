@@ -127,7 +127,7 @@ export function draw(lab, index, step, width, remembered, still) {
     const from = deed.did === "moved" ? slotAt(deed.from) : [width / 2, 96];
     const lift = Math.min(from[1], to[1]) - (deed.did === "moved" ? 46 : -10);
     const path = `M${from[0]} ${from[1]} Q${(from[0] + to[0]) / 2} ${lift} ${to[0]} ${to[1]}`;
-    const egg = s("circle", { class: "egg", cx: to[0], cy: to[1] - 11, r: 6 });
+    const egg = s("circle", { class: "egg", cx: to[0] - nestWidth / 2 + 9, cy: to[1] - 12, r: 6 });
     svg.append(s("path", { class: "flight", d: path }), egg);
     if (!still && egg.animate) {
       // Along the curve, by its points: offset-path would need a style in the markup.

@@ -1,7 +1,7 @@
 // The lab: type words, and watch what a filter makes of them.
 
 import { latest } from "../api.js";
-import { copyButton, h, onWidth } from "../dom.js";
+import { copyButton, h, icon, onWidth } from "../dom.js";
 import { rate, threeDigits } from "../numbers.js";
 import * as bits from "./bits.js";
 import { fillView } from "./fill.js";
@@ -41,11 +41,11 @@ export function enter(root, params, remember) {
   const word = h("input", { type: "text", id: "word", maxlength: 60, autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "a word" });
   const button = (label, text, act, kind = "") => h("button", { type: "button", class: kind, "aria-label": label, title: label, onclick: act }, text);
   const controls = {
-    reset: button("To the beginning", "⏮", () => go(-1, 0)),
-    back: button("One step back", "◀", () => back()),
-    play: button("Play", "▶ Play", () => (timer === null ? play() : pause()), "primary"),
-    step: button("One step on", "Step", () => forward()),
-    end: button("To the end", "⏭", () => toEnd()),
+    reset: button("To the beginning", icon("first"), () => go(-1, 0)),
+    back: button("One step back", icon("back"), () => back()),
+    play: button("Play", [icon("play"), "Play"], () => (timer === null ? play() : pause()), "primary"),
+    step: button("One step on", [icon("play"), "Step"], () => (pause(), forward())),
+    end: button("To the end", icon("last"), () => toEnd()),
   };
   const outButton = h("button", { type: "button", onclick: () => add(kinds[story.kind].out.deed) });
   const settingsBox = h("div", { class: "settings" });
@@ -78,7 +78,10 @@ export function enter(root, params, remember) {
     controls.play.disabled = atEnd && index < 0;
     where.textContent = index < 0 ? `${lab.frames.length} events` : `event ${index + 1} of ${lab.frames.length}, step ${step + 1} of ${stepsOf(frame)}`;
     list.replaceChildren(...lab.frames.map((one, i) => item(one, i)));
-    list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+    // Only the list is scrolled, never the page under someone's hands.
+    const current = list.querySelector("[aria-current]")?.parentElement;
+    if (current && current.offsetTop < list.scrollTop) list.scrollTop = current.offsetTop;
+    else if (current) list.scrollTop = Math.max(list.scrollTop, current.offsetTop + current.offsetHeight - list.clientHeight);
     remember(write(story));
   }
 
@@ -153,7 +156,7 @@ export function enter(root, params, remember) {
 
   function play() {
     if (controls.step.disabled) story.at = [-1, 0];
-    controls.play.textContent = "❚❚ Pause";
+    controls.play.replaceChildren(icon("pause"), "Pause");
     controls.play.setAttribute("aria-label", "Pause");
     const tick = () => {
       if (!forward()) {
@@ -168,7 +171,7 @@ export function enter(root, params, remember) {
   function pause() {
     clearTimeout(timer);
     timer = null;
-    controls.play.textContent = "▶ Play";
+    controls.play.replaceChildren(icon("play"), "Play");
     controls.play.setAttribute("aria-label", "Play");
   }
 

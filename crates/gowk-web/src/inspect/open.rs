@@ -120,7 +120,7 @@ fn unpack(path: &Path, most: u64) -> io::Result<TempPath> {
             io::ErrorKind::FileTooLarge,
             format!(
                 "it unpacks to more than {} MB; unpack it first, with gunzip, and open it from a folder",
-                most >> 20
+                most / 1_000_000
             ),
         )),
         _ => Ok(file.into_temp_path()),

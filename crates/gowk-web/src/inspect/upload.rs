@@ -18,7 +18,7 @@ pub(super) async fn receive(mut body: Body, folder: &Path, most: u64) -> Result<
         if bytes > most {
             return Err(ApiError::too_large(format!(
                 "the file is larger than {} MB, the most that can be dropped here; put it into a folder and start gowk web with that",
-                most >> 20
+                most / 1_000_000
             )));
         }
         file.write_all(data).map_err(cannot)?;

@@ -15,7 +15,7 @@ const PORT: u16 = 4321;
 const HOST: &str = "127.0.0.1:4321";
 
 fn site(folder: Option<&Path>) -> Router {
-    router(PORT, Arc::new(inspect::Shelf::new(folder, 1 << 20).unwrap()))
+    router(PORT, Arc::new(inspect::Shelf::new(folder, 1_000_000).unwrap()))
 }
 
 async fn send(site: &Router, request: Request<Body>) -> Response<Body> {
@@ -197,6 +197,15 @@ async fn the_plan_is_the_librarys() {
     let (status, curves) = get_json(&site, "/api/plan/curves?items=20000&fpp=0.01").await;
     assert_eq!(status, StatusCode::OK);
     assert_eq!(curves["space"].as_array().unwrap().len(), 7);
+    for curve in curves["space"].as_array().unwrap() {
+        let points = curve["points"].as_array().unwrap();
+        assert_eq!(points.len(), 41);
+        assert!(points.is_sorted_by(|a, b| a[0].as_f64() < b[0].as_f64()), "{}", curve["family"]);
+        let (rate, bits) = (points[30][0].as_f64().unwrap(), points[30][1].as_f64().unwrap());
+        let alone = gowk::curves::space(20_000, &[rate]);
+        let same = alone.iter().find(|one| one.family.name() == curve["family"]).unwrap();
+        assert!((bits / same.points[0].1 - 1.0).abs() < 1e-12);
+    }
     let probes = gowk::curves::probes(20_000, 0.01).unwrap();
     assert_eq!(curves["probes"].as_array().unwrap().len(), probes.len());
     assert!(
@@ -300,7 +309,7 @@ async fn nothing_outside_the_folder_is_opened_or_told_apart() {
 #[tokio::test]
 async fn uploads_and_questions_have_limits() {
     let site = site(None);
-    let (status, body) = upload(&site, "big", vec![0; (1 << 20) + 1]).await;
+    let (status, body) = upload(&site, "big", vec![0; 1_000_001]).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
     assert!(body["error"].as_str().unwrap().contains("larger than 1 MB"));
     let (status, _) =
