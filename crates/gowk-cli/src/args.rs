@@ -5,7 +5,7 @@ use crate::commands::web;
 use crate::{
     commands::{
         add, bench, build, compare, convert, distinct, generate, help, index, info, merge, once, plan, query,
-        remove, topk, union, words,
+        redis, remove, topk, union, words,
     },
     exit::Found,
 };
@@ -57,6 +57,7 @@ enum Command {
     Once(once::Once),
     Words(words::Words),
     Index(index::Index),
+    Redis(redis::Redis),
     Bench(bench::Bench),
     #[cfg(feature = "web")]
     Web(web::Web),
@@ -91,6 +92,7 @@ impl Args {
             Command::Once(once) => once.run(),
             Command::Words(words) => words.run(),
             Command::Index(index) => index.run(),
+            Command::Redis(redis) => redis.run(),
             Command::Bench(bench) => bench.run(),
             #[cfg(feature = "web")]
             Command::Web(web) => web.run(),

@@ -7,7 +7,7 @@ mod common;
 use common::Folder;
 use std::{fs, path::Path};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "query",
     "build",
     "info",
@@ -24,6 +24,7 @@ const COMMANDS: [&str; 21] = [
     "once",
     "words",
     "index",
+    "redis",
     "bench",
     "web",
     "help",

@@ -1,8 +1,6 @@
 //! `BF.*` on a real server: every command, its replies in both protocols, and its errors.
 
-mod server;
-
-use server::{Reply, Server};
+use gowk_testkit::{Reply, Server};
 
 #[test]
 fn every_command_answers_as_clients_expect_in_resp2() {
@@ -114,11 +112,11 @@ fn a_window_forgets_what_came_long_ago() {
     redis.say("BF.RESERVE timed 0.001 1000 WINDOW 400ms GENERATIONS 2");
     redis.say("BF.ADD timed x");
     assert_eq!(redis.say("BF.EXISTS timed x"), "1");
-    server::until("the window to forget", || redis.say("BF.EXISTS timed x") == "0");
+    gowk_testkit::until("the window to forget", || redis.say("BF.EXISTS timed x") == "0");
 }
 
 /// All chunks of a dump, each with the iterator that it is loaded with.
-fn dump(redis: &mut server::Client, key: &str) -> Vec<(i64, Vec<u8>)> {
+fn dump(redis: &mut gowk_testkit::Client, key: &str) -> Vec<(i64, Vec<u8>)> {
     let mut chunks = Vec::new();
     let mut iterator = 0;
     loop {

@@ -1,8 +1,6 @@
 //! What a user relies on: restarts, replicas, a cluster, transactions, scripts, memory limits, hostile bytes.
 
-mod server;
-
-use server::{Client, Reply, Server, until};
+use gowk_testkit::{Client, Reply, Server, until};
 
 /// One of everything, some of it large enough for several chunks.
 fn fill(redis: &mut Client) {

@@ -1,11 +1,9 @@
 //! `CF.*`, `CMS.*` and `TOPK.*` on a real server: every command, its replies in both protocols, and its errors.
 
-mod server;
-
-use server::Server;
+use gowk_testkit::Server;
 
 #[track_caller]
-fn expect(redis: &mut server::Client, pairs: &[(&str, &str)]) {
+fn expect(redis: &mut gowk_testkit::Client, pairs: &[(&str, &str)]) {
     for (command, reply) in pairs {
         assert_eq!(redis.say(command), *reply, "{command}");
     }
@@ -103,7 +101,7 @@ fn an_autocreated_cuckoo_filter_takes_two_hundred_thousand_and_stays_small() {
         .into_iter()
         .chain((0..10_000).map(|j| format!("no {j}")))
         .collect();
-    let wrong: i64 = redis.call(&words).array().iter().map(server::Reply::int).sum();
+    let wrong: i64 = redis.call(&words).array().iter().map(gowk_testkit::Reply::int).sum();
     assert!(wrong < 160, "{wrong} of 10,000");
 }
 
@@ -122,7 +120,7 @@ fn a_cuckoo_dump_is_of_one_moment_whatever_comes_meanwhile() {
         let bytes = reply.pop().unwrap();
         iterator = reply.pop().unwrap().int();
         if iterator == 0 {
-            assert_eq!(bytes, server::Reply::Null);
+            assert_eq!(bytes, gowk_testkit::Reply::Null);
             break;
         }
         chunks.push((iterator, bytes.bytes()));
@@ -134,7 +132,7 @@ fn a_cuckoo_dump_is_of_one_moment_whatever_comes_meanwhile() {
     for (iterator, bytes) in chunks {
         let iterator = iterator.to_string();
         let words: [&[u8]; 4] = [b"CF.LOADCHUNK", b"again", iterator.as_bytes(), &bytes];
-        assert_eq!(redis.call(&words), server::Reply::Status("OK".into()));
+        assert_eq!(redis.call(&words), gowk_testkit::Reply::Status("OK".into()));
     }
     for i in 0..1000 {
         assert_eq!(redis.say(&format!("CF.EXISTS again {i}")), "1", "{i}");

@@ -1,8 +1,6 @@
 //! Filters that RedisBloom made are loaded, from its dumps and from its snapshots, and answer as they did there.
 
-mod server;
-
-use server::{Client, Reply, Server};
+use gowk_testkit::{Client, Reply, Server};
 use std::path::PathBuf;
 
 fn golden(name: &str) -> PathBuf {

@@ -14,6 +14,7 @@ pub(crate) mod merge;
 pub(crate) mod once;
 pub(crate) mod plan;
 pub(crate) mod query;
+pub(crate) mod redis;
 pub(crate) mod remove;
 pub(crate) mod topk;
 pub(crate) mod union;

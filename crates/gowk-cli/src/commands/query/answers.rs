@@ -12,7 +12,7 @@ use std::{
 
 /// What is known of the key of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     Known,
     Absent,
     /// The line has none.
@@ -20,14 +20,14 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    pub(super) fn of(known: bool) -> Self {
+    pub(crate) fn of(known: bool) -> Self {
         if known { Self::Known } else { Self::Absent }
     }
 }
 
 /// How answers are written; the same on every thread.
 #[derive(Clone, Copy)]
-pub(super) struct Format {
+pub(crate) struct Format {
     wanted: Outcome,
     /// Whether lines are printed at all.
     prints: bool,
@@ -39,7 +39,7 @@ pub(super) struct Format {
 
 /// The answers of a block, written.
 #[derive(Default)]
-pub(super) struct Part {
+pub(crate) struct Part {
     text: Vec<u8>,
     lines: u64,
     selected: u64,
@@ -47,7 +47,7 @@ pub(super) struct Part {
 }
 
 impl Format {
-    pub(super) fn render(self, block: &Block, outcomes: &[Outcome]) -> Part {
+    pub(crate) fn render(self, block: &Block, outcomes: &[Outcome]) -> Part {
         let mut part = Part { lines: block.count(), ..Part::default() };
         let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count() as u64;
         (part.selected, part.skipped) = (count(self.wanted), count(Outcome::NoKey));
@@ -80,8 +80,21 @@ impl Format {
     }
 }
 
+/// Which answers are wanted, and how.
+#[expect(clippy::struct_excessive_bools, reason = "flags are independent of each other")]
+#[derive(Clone, Copy)]
+pub(crate) struct Choice {
+    pub(crate) invert: bool,
+    pub(crate) count: bool,
+    pub(crate) quiet: bool,
+    pub(crate) json: bool,
+    pub(crate) separator: u8,
+    /// What a known key is called.
+    pub(crate) known: &'static str,
+}
+
 /// Standard output, and the counts.
-pub(super) struct Answers {
+pub(crate) struct Answers {
     format: Format,
     count: bool,
     quiet: bool,
@@ -93,7 +106,7 @@ pub(super) struct Answers {
 
 /// Nobody wants to know more.
 #[derive(Debug)]
-pub(super) struct Enough;
+pub(crate) struct Enough;
 
 impl fmt::Display for Enough {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -105,26 +118,32 @@ impl std::error::Error for Enough {}
 
 impl Answers {
     pub(super) fn new(query: &Query, known: &'static str) -> Self {
-        let format = Format {
-            wanted: Outcome::of(!query.invert),
-            prints: !(query.count || query.quiet),
+        Self::with(Choice {
+            invert: query.invert,
+            count: query.count,
+            quiet: query.quiet,
             json: query.json,
             separator: query.keys.separator().byte(),
             known,
-        };
-        let (count, quiet) = (query.count, query.quiet);
+        })
+    }
+
+    pub(crate) fn with(choice: Choice) -> Self {
+        let Choice { invert, count, quiet, json, separator, known } = choice;
+        let format =
+            Format { wanted: Outcome::of(!invert), prints: !(count || quiet), json, separator, known };
         Self { format, count, quiet, out: io::stdout(), lines: 0, selected: 0, skipped: 0 }
     }
 
-    pub(super) fn format(&self) -> Format {
+    pub(crate) fn format(&self) -> Format {
         self.format
     }
 
-    pub(super) fn skipped(&self) -> u64 {
+    pub(crate) fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    pub(super) fn give(&mut self, part: &Part) -> anyhow::Result<()> {
+    pub(crate) fn give(&mut self, part: &Part) -> anyhow::Result<()> {
         self.lines += part.lines;
         self.selected += part.selected;
         self.skipped += part.skipped;
@@ -142,7 +161,7 @@ impl Answers {
         self.out.write_all(text).and_then(|()| self.out.flush()).context("cannot write the answer")
     }
 
-    pub(super) fn finish(mut self) -> anyhow::Result<Found> {
+    pub(crate) fn finish(mut self) -> anyhow::Result<Found> {
         if self.count && !self.quiet {
             let text = match self.format.json {
                 false => format!("{}\n", self.selected),

@@ -1,6 +1,6 @@
 //! `gowk query`: which of these keys are known?
 
-mod answers;
+pub(crate) mod answers;
 mod exact;
 mod known;
 

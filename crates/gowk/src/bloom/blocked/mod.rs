@@ -55,6 +55,7 @@ pub(crate) mod codec;
 mod filter;
 mod fold;
 mod layout;
+mod places;
 mod sizing;
 
 pub use atomic::AtomicBlockedBloom;

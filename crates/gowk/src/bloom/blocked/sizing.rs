@@ -111,6 +111,21 @@ impl BlockedParams {
         addressable(params.lines()).map(|_| params)
     }
 
+    /// The fewest blocks of this shape that keep `fpp` with `items` keys in them: for those to whom a bit costs something else
+    /// than memory, as in a filter whose bits are set over a network.
+    pub fn for_fpp_shaped(items: u64, fpp: f64, span: Span, lanes: u32) -> Result<Self, ParamsError> {
+        let promise = Promise { items: checked_items(items)?, fpp: checked_fpp(fpp)? };
+        Self::with_shape(1, span, lanes, items)?;
+        let most = items.saturating_mul(4).min(u64::MAX >> 12) + 1;
+        let mut rate = Rate::new(span, lanes);
+        let blocks = least(1, most, |blocks| rate.at(items, blocks) <= fpp);
+        if rate.at(items, blocks) > fpp {
+            return Err(ParamsError::TooLarge { bytes: u128::from(blocks) * u128::from(64 * span.lines()) });
+        }
+        let params = Self { blocks, span, lanes, promise };
+        addressable(params.lines()).map(|_| params)
+    }
+
     /// The best filter of at most `bits` bits (but at least one block) for `items` keys; its promise is the rate it keeps.
     pub fn for_bits(bits: u64, items: u64) -> Result<Self, ParamsError> {
         let items = checked_items(items)?;
@@ -316,6 +331,22 @@ mod tests {
             assert_eq!((params.span(), params.lanes()), (span, lanes), "at {fpp}");
             assert!(fabs(params.bits_per_key() - bits) < 0.006, "{} bits at {fpp}", params.bits_per_key());
         }
+    }
+
+    #[test]
+    fn a_given_shape_is_sized_as_the_best_one_is() {
+        for (items, fpp) in [(1, 0.5), (1_000, 0.01), (1_000_000, 0.001), (77_777, 1e-6)] {
+            let best = BlockedParams::for_fpp(items, fpp).unwrap();
+            let shaped = BlockedParams::for_fpp_shaped(items, fpp, best.span(), best.lanes()).unwrap();
+            assert_eq!(shaped, best);
+            let fewer = BlockedParams::for_fpp_shaped(items, fpp, best.span(), best.lanes().max(2) - 1);
+            assert!(fewer.is_err() || fewer.unwrap().bits() >= best.bits());
+        }
+        assert!(BlockedParams::for_fpp_shaped(0, 0.01, Span::Line, 6).is_err());
+        assert!(BlockedParams::for_fpp_shaped(1, 0.01, Span::Line, 9).is_err());
+        // One bit in one line does not keep a rate of 10^-12 at any size.
+        let most = BlockedParams::for_fpp_shaped(1_000_000, 1e-12, Span::Line, 1);
+        assert!(matches!(most, Err(ParamsError::TooLarge { .. })), "{most:?}");
     }
 
     #[test]

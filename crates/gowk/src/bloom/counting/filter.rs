@@ -245,6 +245,11 @@ impl<S: StoreMut> CountingBloom<S> {
         self.isa.run(TakeAll { filter: self, digests })
     }
 
+    /// The counters, to write: for those who keep filters in a form of their own. Any counters are a filter.
+    pub fn lines_mut(&mut self) -> &mut [Line] {
+        self.store.lines_mut()
+    }
+
     /// Forgets all keys, the counters at the top among them.
     pub fn clear(&mut self) {
         self.store.lines_mut().fill(Line::ZERO);

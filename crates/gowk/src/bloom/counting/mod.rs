@@ -42,6 +42,7 @@
 mod codec;
 mod counters;
 mod filter;
+mod places;
 mod sizing;
 #[cfg(test)]
 mod tests;

@@ -94,7 +94,8 @@ impl CountingParams {
     }
 
     /// As [`with_shape`](Self::with_shape), with the promise as a file states it.
-    pub(super) fn with_promise(self, promise: Promise) -> Self {
+    #[must_use]
+    pub fn with_promise(self, promise: Promise) -> Self {
         Self { promise, ..self }
     }
 

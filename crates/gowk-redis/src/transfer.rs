@@ -1,0 +1,120 @@
+//! Bits in bulk: out to a filter in memory, in from one, from one filter to another.
+//!
+//! A shard holds bytes as a `.gowk` file does, so they go as they are. They are or-ed in by the server (`BITOP OR` with a key beside the
+//! shard), so that nothing is lost that others add meanwhile, and doing it twice changes nothing.
+
+use crate::{
+    core::Core,
+    error::Error,
+    generation::Generation,
+    meta::is_wrong_type,
+    net::{How, Request},
+};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use redis::{Value, cmd};
+
+/// Shards on their way at once: some MB.
+const SHARDS_IN_FLIGHT: usize = 8;
+/// What a key beside a shard lives for, should its maker die: in seconds.
+const BESIDE_SECONDS: u64 = 300;
+
+impl Core {
+    /// Reads all shards in their order; `each` sees the number of a shard and its bytes.
+    pub(crate) async fn read_shards(
+        &self,
+        generation: &Generation,
+        mut each: impl FnMut(u64, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let shards = stream::iter(0..generation.shards()).map(|shard| self.read_shard(generation, shard));
+        let mut shards = shards.buffered(SHARDS_IN_FLIGHT).enumerate();
+        while let Some((shard, bytes)) = shards.next().await {
+            each(shard as u64, &bytes?)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn read_shard(&self, generation: &Generation, shard: u64) -> Result<Vec<u8>, Error> {
+        let len = generation.shard_len(shard);
+        let getrange = cmd("GETRANGE").arg(generation.key(&self.name, shard)).arg(0).arg(len - 1).take();
+        match self.servers.one(generation.slot(shard), getrange).await {
+            Ok(Value::BulkString(bytes)) if bytes.len() as u64 == len => Ok(bytes),
+            Ok(_) => Err(self.lost(shard)),
+            Err(error) if is_wrong_type(&error) => Err(self.lost(shard)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ors bytes into all shards; `bytes` gives those of a shard.
+    pub(crate) async fn or_shards(
+        &self,
+        generation: &Generation,
+        expires: Option<u64>,
+        bytes: impl AsyncFn(u64) -> Result<Vec<u8>, Error>,
+    ) -> Result<(), Error> {
+        let or = |shard| {
+            let bytes = bytes(shard);
+            async move {
+                let bytes = bytes.await?;
+                match bytes.iter().all(|byte| *byte == 0) {
+                    true => Ok(()),
+                    false => self.or_shard(generation, shard, &bytes, expires).await,
+                }
+            }
+        };
+        stream::iter(0..generation.shards())
+            .map(or)
+            .buffer_unordered(SHARDS_IN_FLIGHT)
+            .try_collect::<Vec<()>>()
+            .await?;
+        Ok(())
+    }
+
+    async fn or_shard(
+        &self,
+        generation: &Generation,
+        shard: u64,
+        bytes: &[u8],
+        expires: Option<u64>,
+    ) -> Result<(), Error> {
+        let (slot, key) = (generation.slot(shard), generation.key(&self.name, shard));
+        let beside = format!("{key}:in:{:x}", noise());
+        let set = cmd("SET").arg(&beside).arg(bytes).arg("EX").arg(BESIDE_SECONDS).take();
+        self.servers.one(slot, set).await?;
+        let or = cmd("BITOP").arg("OR").arg(&key).arg(&key).arg(&beside).take();
+        let or = self.servers.one(slot, or).await;
+        // A new value has no time to live; the old one may have had.
+        let mut after = vec![Request { slot, cmd: cmd("UNLINK").arg(&beside).take() }];
+        after.extend(expires.map(|at| Request { slot, cmd: cmd("PEXPIREAT").arg(&key).arg(at).take() }));
+        self.servers
+            .run(&after, How::default())
+            .await
+            .into_iter()
+            .try_for_each(|answer| answer.map(|_| ()))?;
+        match or {
+            // The bits and the guard.
+            Ok(Value::Int(len)) if len as u64 == generation.shard_len(shard) + 1 => Ok(()),
+            Ok(_) => {
+                self.bury(generation, &[shard], true).await;
+                Err(self.lost(shard))
+            }
+            Err(error) if is_wrong_type(&error) => Err(self.lost(shard)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// An error if the filter is not what it was when a transfer began: what was brought may then be in a generation that is gone.
+    pub(crate) async fn unchanged(&self, generation: &Generation) -> Result<(), Error> {
+        let meta = self.reload().await?;
+        match meta.live.id == generation.id && meta.beside().is_none() {
+            true => Ok(()),
+            false => Err(Error::Changed { name: self.name.clone() }),
+        }
+    }
+}
+
+/// A number that nobody else has drawn.
+fn noise() -> u64 {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    u64::from_le_bytes(bytes)
+}
