@@ -136,7 +136,7 @@ fn the_dump_of_a_window_is_of_one_moment_whatever_comes_meanwhile() {
     let server = Server::start(&["--save", ""]);
     let mut redis = server.connect();
     redis.say("BF.RESERVE last 0.001 200000 WINDOW 200000");
-    let add = |redis: &mut server::Client, name: &str, count: u32| {
+    let add = |redis: &mut gowk_testkit::Client, name: &str, count: u32| {
         for from in (0..count).step_by(1000) {
             let keys = (from..from + 1000).map(|i| format!("{name}{i}"));
             let words: Vec<String> =
