@@ -1,14 +1,15 @@
 // Questions to the server. An answer is JSON; what cannot be answered comes as an error with a sentence for people.
 
 async function answer(response) {
+  const text = await response.text();
   let body = null;
   try {
-    body = await response.json();
+    body = JSON.parse(text);
   } catch {
-    // Refused before it got to us: the status has to do.
+    // Refused before it was understood: what was said has to do.
   }
   if (response.ok && body !== null) return body;
-  throw new Error(body?.error ?? `the server answered ${response.status} ${response.statusText}`.trim());
+  throw new Error(body?.error ?? (text.slice(0, 300) || `the server answered ${response.status} ${response.statusText}`.trim()));
 }
 
 async function ask(url, options) {

@@ -10,9 +10,9 @@ const numbers = [
   { name: "fpp", label: "False positives", least: 1e-9, most: 0.3, start: 0.01, parse: parseRate, format: rate, note: "how often an absent key may be taken for one inside" },
 ];
 const costs = [
-  { name: "cost_miss", label: "The lookup behind it", least: 1e-6, most: 10, start: 1e-3, parse: parseTime, format: time, note: "a disk, a database, a network" },
+  { name: "cost_miss", label: "Lookup behind it", least: 1e-6, most: 10, start: 1e-3, parse: parseTime, format: time, note: "a disk, a database, a network" },
   { name: "cost_check", label: "One cache miss", least: 1e-9, most: 1e-4, start: 1e-7, parse: parseTime, format: time },
-  { name: "absent", label: "Keys asked that are absent", least: 0, most: 1, start: 0.5, linear: true, parse: parseRate, format: rate },
+  { name: "absent", label: "Absent keys asked", least: 0, most: 1, start: 0.5, linear: true, parse: parseRate, format: rate },
 ];
 const needs = [
   ["deletes", "Keys are taken out again"],

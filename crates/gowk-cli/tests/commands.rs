@@ -352,7 +352,7 @@ fn a_plan_ranks_explains_and_draws() {
     folder.stdout("plan --items 1M --plot plan.svg");
     let picture = fs::read_to_string(folder.path("plan.svg")).unwrap();
     assert!(picture.starts_with("<svg ") && picture.trim_end().ends_with("</svg>"));
-    assert_eq!(picture.matches("<polyline").count(), 1 + 6 + 5);
+    assert_eq!(picture.matches("<polyline").count(), 1 + 6 + 5 + 1);
     assert!(!picture.contains("NaN") && !picture.contains("inf,") && !picture.contains("inf\""), "{picture}");
     folder.error("plan --items 1M --plot plan.svg", "--force");
     folder.error("plan --items 1M --plot plan.png", "something.svg");

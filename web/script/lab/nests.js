@@ -66,7 +66,7 @@ export function draw(lab, index, step, width, remembered, still) {
   const left = (width - columns * nestWidth - (columns - 1) * gap) / 2;
   const nestHeight = shape.slots * slotHeight + 10;
   const rowHeight = nestHeight + 40;
-  const height = HEAD + rowsNeeded * rowHeight + 4;
+  const height = HEAD + rowsNeeded * rowHeight - 26;
   const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, role: "group" });
   svg.setAttribute("aria-label", `${shape.buckets} nests of ${shape.slots} slots. Arrow keys move from one slot to the next.`);
   const corner = (bucket) => [left + (bucket % columns) * (nestWidth + gap), HEAD + Math.floor(bucket / columns) * rowHeight];

@@ -71,7 +71,7 @@ pub(crate) struct Plan {
     /// Print one JSON object, with exact numbers
     #[arg(long)]
     json: bool,
-    /// Draw space against rate, and the rate of filters that are filled too far, as an SVG file
+    /// Draw space against rate, the rate of filters that are filled too far, and the rate against the probes, as an SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     /// Replace the picture if there is one

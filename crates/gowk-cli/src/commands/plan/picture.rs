@@ -1,4 +1,5 @@
-//! The picture of a plan: space against rate on the left, the rate of filters that are filled too far on the right.
+//! The picture of a plan: space against rate on the left, the rate of filters that are filled too far in the middle, the rate against
+//! the probes of a classic filter on the right. `gowk web` draws the same curves.
 
 use super::svg::{Anchor, Axes, Scale, Svg};
 use crate::numbers;
@@ -7,13 +8,14 @@ use gowk::{
     curves::{self, Curve, information_limit},
 };
 
-const WIDTH: f64 = 1240.0;
+const WIDTH: f64 = 1700.0;
 const HEIGHT: f64 = 560.0;
 
 pub(super) fn draw(items: u64, fpp: f64, best: Option<Family>) -> String {
     let mut svg = Svg::new(WIDTH, HEIGHT);
     space(&mut svg, items, fpp, best);
     overfilled(&mut svg, items, fpp, best);
+    probes(&mut svg, items, fpp);
     svg.finish()
 }
 
@@ -169,6 +171,41 @@ fn overfilled(svg: &mut Svg, items: u64, fpp: f64, best: Option<Family>) {
         }
     }
     put_names(svg, axes.right + 10.0, names);
+}
+
+fn probes(svg: &mut Svg, items: u64, fpp: f64) {
+    let Ok(points) = curves::probes(items.max(10_000), fpp) else { return };
+    let Some(best) = points.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)) else { return };
+    let most = points.len() as f64;
+    let axes = Axes {
+        left: 1310.0,
+        right: 1660.0,
+        top: 90.0,
+        bottom: 480.0,
+        x: Scale { from: 1.0, to: most, log: false },
+        y: Scale { from: 10f64.powf(best.1.log10().floor()), to: 1.0, log: true },
+    };
+    svg.text((axes.left - 50.0, 36.0), Anchor::Start, "title", "How many bits a key should set");
+    let note = "rate of a classic Bloom filter of that size, against its probes";
+    svg.text((axes.left - 50.0, 58.0), Anchor::Start, "note", note);
+    let step = if most > 24.0 { 5 } else { 2 };
+    let xs: Vec<(f64, String)> =
+        points.iter().step_by(step).map(|(probes, _)| (*probes, probes.to_string())).collect();
+    let lowest = axes.y.from.log10().round() as i32;
+    let ys: Vec<(f64, String)> =
+        (lowest..=0).map(|power| (10f64.powi(power), numbers::rate(10f64.powi(power)))).collect();
+    axes.grid(svg, &xs, &ys);
+    let middle = f64::midpoint(axes.left, axes.right);
+    svg.text((middle, axes.bottom + 44.0), Anchor::Middle, "label", "probes, k");
+    let (x, _) = axes.at(best);
+    svg.line(
+        (x, axes.top),
+        (x, axes.bottom),
+        r##"stroke="#111827" stroke-width="1" stroke-dasharray="2 3""##,
+    );
+    svg.text((x, axes.top - 8.0), Anchor::Middle, "tick", &format!("best: k = {}", best.0));
+    svg.path(&axes.inside(&points), &stroke(Family::Bloom, Some(Family::Bloom)));
+    svg.dot(axes.at(best), color(Family::Bloom));
 }
 
 /// Names at the ends of lines, moved apart so that none covers another.
