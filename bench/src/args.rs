@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Redis(Redis),
     /// Set jobs on files, beside sort, rg, DuckDB and chDB as far as they are there
     Jobs(Jobs),
+    /// Filters as files, built from 100M lines and asked, beside grep, sort and comm, and DuckDB
+    Cli(Jobs),
     /// Guava's filter, asked by Guava in a JVM and by us from the same file
     Guava(Guava),
 }

@@ -4,6 +4,7 @@
 
 mod alloc;
 mod args;
+mod cli;
 mod clock;
 mod floor;
 mod guava;
@@ -34,6 +35,7 @@ fn main() -> anyhow::Result<()> {
         Command::Load(options) => load::run(&options),
         Command::Redis(options) => redis::run(&options),
         Command::Jobs(options) => jobs::run_all(&options),
+        Command::Cli(options) => cli::run_all(&options),
         Command::Guava(options) => guava::run(&options),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufWriter, Write},
+    io::{self, BufRead, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
@@ -73,7 +73,7 @@ impl Data {
 
     /// 100M search queries by Zipf 0.8, a third of them different. Every ninth query of one side is one of the other as well.
     pub(crate) fn queries(&self, side: u64) -> io::Result<PathBuf> {
-        let count = self.count(1e8);
+        let count = self.lines_of_queries();
         self.file(&format!("queries-{side}.txt"), |out| {
             let mut dice = Dice::new(side << 32);
             let mut line = Vec::new();
@@ -88,6 +88,43 @@ impl Data {
             }
             Ok(())
         })
+    }
+
+    /// The lines of one side of the queries.
+    pub(crate) fn lines_of_queries(&self) -> u64 {
+        self.count(1e8)
+    }
+
+    /// The first tenth of the queries of one side.
+    pub(crate) fn asked(&self, side: u64) -> io::Result<PathBuf> {
+        let (all, count) = (self.queries(side)?, self.count(1e7));
+        self.file(&format!("asked-{side}.txt"), |out| {
+            let lines =
+                BufReader::with_capacity(1 << 20, File::open(&all)?).split(b'\n').take(count as usize);
+            for line in lines {
+                out.write_all(&line?)?;
+                out.write_all(b"\n")?;
+            }
+            Ok(())
+        })
+    }
+
+    /// 5M phone numbers that are known; and 10,000 that are asked, half of them known.
+    pub(crate) fn phones(&self) -> io::Result<(PathBuf, PathBuf)> {
+        let number = |i: u64| 13_000_000_000 + mix(i) % 6_000_000_000;
+        let known = self.count(5e6);
+        let write = |name: &str, of: &dyn Fn(u64) -> u64, count: u64| {
+            self.file(name, |out| (0..count).try_for_each(|i| writeln!(out, "{}", of(i))))
+        };
+        let every = (known / 5_000).max(1);
+        Ok((
+            write("phones.txt", &number, known)?,
+            write(
+                "asked-phones.txt",
+                &|i| number(if i % 2 == 0 { i / 2 * every } else { known + i }),
+                10_000,
+            )?,
+        ))
     }
 
     /// 18M requests, 1.8 GB, of addresses by Zipf.

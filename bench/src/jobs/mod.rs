@@ -1,8 +1,8 @@
 //! Set jobs beside the tools that people use for them: the same data, one run, time and peak memory of each process.
 
-mod data;
-mod process;
-mod rivals;
+pub(crate) mod data;
+pub(crate) mod process;
+pub(crate) mod rivals;
 
 use anyhow::Context;
 use data::Data;
@@ -39,9 +39,20 @@ pub(crate) fn run_all(options: &Jobs) -> anyhow::Result<()> {
 }
 
 fn one_job(job: Job, data: &Data, options: &Jobs) -> anyhow::Result<()> {
-    println!("## {}", job.title());
+    let targets: Vec<(&str, f64)> =
+        TARGETS.iter().filter(|target| target.0 == job).map(|target| (target.1, target.2)).collect();
+    race(job.title(), &contenders(job, data, options)?, &targets, options)
+}
+
+/// Runs all in turn, ours first, and prints what each took. `targets` are rivals and how much slower they should be.
+pub(crate) fn race(
+    title: &str,
+    contenders: &[Contender],
+    targets: &[(&str, f64)],
+    options: &Jobs,
+) -> anyhow::Result<()> {
+    println!("## {title}");
     println!("{:<28}{:>9}{:>10}{:>14}{:>9}", "", "wall s", "RSS MB", "lines out", "ratio");
-    let contenders = contenders(job, data, options)?;
     let mut best: Vec<(&Contender, Option<Outcome>)> =
         contenders.iter().map(|contender| (contender, None)).collect();
     // Interleaved, so that a slow minute of the machine is shared.
@@ -73,7 +84,7 @@ fn one_job(job: Job, data: &Data, options: &Jobs) -> anyhow::Result<()> {
             println!("  its answer has another number of lines than ours");
         }
     }
-    for (_, rival, factor) in TARGETS.iter().filter(|target| target.0 == job) {
+    for (rival, factor) in targets {
         let theirs = best.iter().find(|(contender, _)| contender.name.starts_with(rival));
         let ratio = theirs.and_then(|(_, theirs)| Some(theirs.as_ref()?.seconds / ours.as_ref()?.seconds));
         match ratio {

@@ -1,6 +1,6 @@
 //! Who does which job, and with which command. Those that are not on this machine are left out.
 
-use std::{io, process::Command};
+use std::{io, path::Path, process::Command};
 
 use super::data::Data;
 use crate::args::Jobs;
@@ -53,32 +53,52 @@ fn imports(python: &str, module: &str) -> bool {
         .is_ok_and(|out| out.status.success())
 }
 
+/// DuckDB and chDB as a Python has them, with the limits that ours has.
+pub(crate) struct Databases<'a> {
+    python: &'a Path,
+    dir: &'a Path,
+    pub(crate) duckdb: bool,
+    pub(crate) chdb: bool,
+}
+
+impl<'a> Databases<'a> {
+    pub(crate) fn new(options: &'a Jobs) -> Self {
+        let python = options.python.to_string_lossy();
+        let (duckdb, chdb) = (imports(&python, "duckdb"), imports(&python, "chdb"));
+        Self { python: &options.python, dir: &options.dir, duckdb, chdb }
+    }
+
+    /// What answers `query`, and leaves the answer in a file.
+    pub(crate) fn duck(&self, query: &str) -> String {
+        let (python, dir) = (self.python.display(), self.dir.display());
+        format!(
+            "{python} -c \"import duckdb; c = duckdb.connect(); c.execute(\\\"SET memory_limit='1GB'; SET threads=2; SET temp_directory='{dir}/duck'; SET preserve_insertion_order=false\\\"); c.execute(\\\"COPY ({query}) TO '{dir}/duck.out'\\\")\""
+        )
+    }
+
+    fn chdb(&self, query: &str) -> String {
+        format!(
+            "{} -c \"import chdb; chdb.query(\\\"{query} SETTINGS max_threads=2, max_memory_usage=1000000000, max_bytes_before_external_group_by=400000000\\\", 'Null')\"",
+            self.python.display()
+        )
+    }
+}
+
+/// A file of lines as a table of DuckDB's.
+pub(crate) fn csv(path: &Path, column: &str) -> String {
+    format!(
+        "read_csv('{}', header=false, delim='\\x01', quote='', columns={{'{column}': 'VARCHAR'}})",
+        path.display()
+    )
+}
+
 /// Ours first.
 pub(crate) fn contenders(job: Job, data: &Data, options: &Jobs) -> io::Result<Vec<Contender>> {
     let mut all = Vec::new();
     let mut add = |name, command: String| all.push(Contender { name, command });
     let (gowk, dir, memory) = (options.gowk.display(), options.dir.display(), &options.memory);
     let ours = format!("--memory {memory} --threads 2 --temp-dir {dir}");
-    let duck = |query: &str| {
-        format!(
-            "{} -c \"import duckdb; c = duckdb.connect(); c.execute(\\\"SET memory_limit='1GB'; SET threads=2; SET temp_directory='{dir}/duck'; SET preserve_insertion_order=false\\\"); c.execute(\\\"{query}\\\")\"",
-            options.python.display()
-        )
-    };
-    let chdb = |query: &str| {
-        format!(
-            "{} -c \"import chdb; chdb.query(\\\"{query} SETTINGS max_threads=2, max_memory_usage=1000000000, max_bytes_before_external_group_by=400000000\\\", 'Null')\"",
-            options.python.display()
-        )
-    };
-    let python = options.python.to_string_lossy().into_owned();
-    let (has_duck, has_chdb) = (imports(&python, "duckdb"), imports(&python, "chdb"));
-    let csv = |path: &std::path::Path, column: &str| {
-        format!(
-            "read_csv('{}', header=false, delim='\\x01', quote='', columns={{'{column}': 'VARCHAR'}})",
-            path.display()
-        )
-    };
+    let databases = Databases::new(options);
     match job {
         Job::Distinct => {
             let file = data.queries(0)?;
@@ -86,12 +106,15 @@ pub(crate) fn contenders(job: Job, data: &Data, options: &Jobs) -> io::Result<Ve
             add("gowk distinct", format!("{gowk} distinct {path} {ours}"));
             add("gowk distinct --any-order", format!("{gowk} distinct --any-order {path} {ours}"));
             add("sort -u", format!("sort -u -S 1G --parallel=2 -T {dir} {path}"));
-            if has_chdb {
-                add("chDB", chdb(&format!("SELECT line FROM file('{path}', LineAsString) GROUP BY line")));
+            if databases.chdb {
+                add(
+                    "chDB",
+                    databases.chdb(&format!("SELECT line FROM file('{path}', LineAsString) GROUP BY line")),
+                );
             }
-            if has_duck {
-                let query = format!("COPY (SELECT DISTINCT q FROM {}) TO '{dir}/duck.out'", csv(&file, "q"));
-                add("DuckDB", duck(&query));
+            if databases.duckdb {
+                let query = format!("SELECT DISTINCT q FROM {}", csv(&file, "q"));
+                add("DuckDB", databases.duck(&query));
             }
             if is_there("duplicut") {
                 add("duplicut", format!("duplicut {path} -o {dir}/duplicut.out -m 1G -t 2"));
@@ -100,42 +123,39 @@ pub(crate) fn contenders(job: Job, data: &Data, options: &Jobs) -> io::Result<Ve
         Job::Intersect => {
             let (a, b) = (data.queries(0)?, data.queries(1)?);
             add("gowk intersect", format!("{gowk} intersect {} {} {ours}", a.display(), b.display()));
-            if has_duck {
-                let query = format!(
-                    "COPY (SELECT q FROM {} INTERSECT SELECT q FROM {}) TO '{dir}/duck.out'",
-                    csv(&a, "q"),
-                    csv(&b, "q")
-                );
-                add("DuckDB", duck(&query));
+            if databases.duckdb {
+                let query =
+                    format!("SELECT q FROM {} INTERSECT SELECT q FROM {}", csv(&a, "q"), csv(&b, "q"));
+                add("DuckDB", databases.duck(&query));
             }
         }
         Job::Top => {
             let file = data.access_log()?;
             let path = file.display();
             add("gowk topk", format!("{gowk} topk -k 10 -f 1 -d ' ' {path} {ours}"));
-            if has_chdb {
+            if databases.chdb {
                 let query = format!(
                     "SELECT substring(line, 1, position(line, ' ') - 1) AS a, count() AS c FROM file('{path}', LineAsString) GROUP BY a ORDER BY c DESC LIMIT 10"
                 );
-                add("chDB", chdb(&query));
+                add("chDB", databases.chdb(&query));
             }
-            if has_duck {
+            if databases.duckdb {
                 let query = format!(
-                    "COPY (SELECT split_part(l, ' ', 1) a, count(*) c FROM {} GROUP BY a ORDER BY c DESC LIMIT 10) TO '{dir}/duck.out'",
+                    "SELECT split_part(l, ' ', 1) a, count(*) c FROM {} GROUP BY a ORDER BY c DESC LIMIT 10",
                     csv(&file, "l")
                 );
-                add("DuckDB", duck(&query));
+                add("DuckDB", databases.duck(&query));
             }
         }
         Job::Once => {
             let file = data.integers()?;
             add("gowk once --ints", format!("{gowk} once --ints {} {ours}", file.display()));
-            if has_duck {
+            if databases.duckdb {
                 let query = format!(
-                    "COPY (SELECT i FROM read_csv('{}', header=false, columns={{'i': 'UINTEGER'}}) GROUP BY i HAVING count(*) = 1) TO '{dir}/duck.out'",
+                    "SELECT i FROM read_csv('{}', header=false, columns={{'i': 'UINTEGER'}}) GROUP BY i HAVING count(*) = 1",
                     file.display()
                 );
-                add("DuckDB", duck(&query));
+                add("DuckDB", databases.duck(&query));
             }
         }
         Job::Words => {
