@@ -3,7 +3,7 @@
 //! A slot is 8 bytes: a tag of the hash and the number of a key. The bytes of the keys stand one after another in an arena. So a key
 //! that is not there costs one read of the slots, and one that is there a second read, of its bytes.
 
-use gowk::{Hasher, Seed};
+use gowk::{Hasher, Seed, store::prefetch};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Distinct keys, numbered in the order in which they first came.
@@ -58,6 +58,23 @@ impl KeySet {
     /// The memory that it takes.
     pub fn size_in_bytes(&self) -> usize {
         8 * (self.slots.capacity() + self.ends.capacity()) + self.arena.capacity()
+    }
+
+    /// The numbers of keys, in order; none for one that is not in the set. `hashes` are theirs: with them at hand memory is asked long
+    /// before it is needed.
+    pub fn find_many<'a>(
+        &'a self,
+        keys: impl Iterator<Item = &'a [u8]> + 'a,
+        hashes: &'a [KeyHash],
+    ) -> impl Iterator<Item = Option<usize>> + 'a {
+        const AHEAD: usize = 16;
+        let mask = self.slots.len() - 1;
+        let fetch = move |hash: &KeyHash| prefetch(&self.slots[hash.0 as usize & mask]);
+        hashes.iter().take(AHEAD).for_each(fetch);
+        keys.zip(hashes).enumerate().map(move |(i, (key, hash))| {
+            hashes.get(i + AHEAD).into_iter().for_each(fetch);
+            self.find(key, *hash)
+        })
     }
 
     /// The number of the key, if it is in the set.
@@ -181,5 +198,14 @@ mod tests {
             found.into_iter().filter(|number| number % 3 == 0).for_each(|number| met.note(number));
         }
         assert!((0..100_000).all(|number| met.was(number) == (number % 3 == 0)));
+        for some in [0, 1, 15, 16, 17, 1000] {
+            let keys: Vec<[u8; 4]> = (99_990..99_990 + some).map(u32::to_le_bytes).collect();
+            let hashes: Vec<KeyHash> = keys.iter().map(|key| set.hash(key)).collect();
+            let found: Vec<_> = set.find_many(keys.iter().map(|key| &key[..]), &hashes).collect();
+            assert_eq!(
+                found,
+                keys.iter().zip(&hashes).map(|(key, hash)| set.find(key, *hash)).collect::<Vec<_>>()
+            );
+        }
     }
 }

@@ -59,8 +59,7 @@ fn stream_known(
             if known_keys.are_lines() {
                 hashes.clear();
                 hashes.extend(block.lines().map(|line| set.hash(line)));
-                let found = block.lines().zip(&*hashes).filter_map(|(line, hash)| set.find(line, *hash));
-                found.for_each(|number| met.note(number));
+                set.find_many(block.lines(), hashes).flatten().for_each(|number| met.note(number));
                 return anyhow::Ok(());
             }
             for record in block.records() {

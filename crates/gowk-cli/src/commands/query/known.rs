@@ -103,8 +103,8 @@ impl Asker {
         if self.are_lines {
             self.hashes.clear();
             self.hashes.extend(block.lines().map(|line| set.hash(line)));
-            let lines = block.lines().zip(&self.hashes);
-            self.outcomes.extend(lines.map(|(line, hash)| Outcome::of(set.find(line, *hash).is_some())));
+            let found = set.find_many(block.lines(), &self.hashes);
+            self.outcomes.extend(found.map(|number| Outcome::of(number.is_some())));
             return Ok(());
         }
         for record in block.records() {
