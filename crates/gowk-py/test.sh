@@ -15,6 +15,11 @@ fi
 python3 -m venv "$work/venv" 2>/dev/null || { echo "missing: venv of python3 (package python3-venv)" >&2; exit 1; }
 bin=$work/venv/bin
 "$bin/pip" --quiet --disable-pip-version-check install 'maturin>=1.9,<2' pytest pytest-timeout hypothesis numpy pyarrow 'pandas<3' polars mypy
+if command -v java >/dev/null; then
+    "$bin/pip" --quiet --disable-pip-version-check install 'pyspark>=3.5'
+else
+    echo "left out: the tests of gowk.spark, as there is no Java here (17 or later)"
+fi
 
 rm -rf "$work/wheels"
 # Not --release: the dependencies are those of the other tests.

@@ -15,7 +15,7 @@ pub(crate) enum Hash {
 }
 
 impl KeyHash for Hash {
-    #[inline]
+    #[inline(always)]
     fn bytes(&self, bytes: &[u8]) -> Digest {
         match self {
             Self::Own(hasher) => hasher.bytes(bytes),
@@ -23,7 +23,7 @@ impl KeyHash for Hash {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn word(&self, word: u64) -> Digest {
         match self {
             Self::Own(hasher) => hasher.word(word),

@@ -39,7 +39,7 @@ impl<H: KeyHash> Sink for One<'_, H> {
 }
 
 /// The digest of a key.
-#[inline]
+#[inline(always)]
 pub(crate) fn digest(key: &Bound<'_, PyAny>, hash: &impl KeyHash) -> PyResult<Digest> {
     let mut one = One { hash, digest: Digest::default() };
     feed(key, &mut one)?;
@@ -47,7 +47,7 @@ pub(crate) fn digest(key: &Bound<'_, PyAny>, hash: &impl KeyHash) -> PyResult<Di
 }
 
 /// Hands a key to a sink.
-#[inline]
+#[inline(always)]
 pub(crate) fn feed(key: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
     // By far the most keys are of just these types; comparing the type itself is cheaper than asking for its flags.
     if let Ok(text) = key.cast_exact::<PyString>() {
@@ -62,7 +62,7 @@ pub(crate) fn feed(key: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()>
     Ok(())
 }
 
-#[inline]
+#[inline(always)]
 fn feed_int(key: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
     match key.extract::<i64>() {
         Ok(int) => {

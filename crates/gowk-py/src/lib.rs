@@ -9,8 +9,10 @@
 //! What Python sees is frozen (no `&mut self`): a filter lives behind a lock of its own, so that bulk calls let go of the interpreter and
 //! two threads may use one filter, with the GIL or without it.
 //!
-//! `unsafe` is in one file, `column/memory.rs`: memory that Python owns, lent to us while we work.
+//! `unsafe` has three doors: `column/memory.rs`, for memory that Python owns, lent to us while we work; `filter/guarded.rs` and `filter/one.rs`,
+//! for calls of one key, which take so little time that a lock or a list of arguments would double it.
 #![deny(unsafe_code)]
+#![expect(clippy::doc_link_with_quotes, reason = "documentation of classes is Python's, with lists of text")]
 #![expect(clippy::needless_pass_by_value, reason = "what Python hands over is made for the call")]
 
 mod column;
@@ -19,8 +21,10 @@ mod exact;
 mod file;
 mod filter;
 mod hash;
+mod jobs;
 mod key;
 mod lock;
+mod plan;
 mod sketch;
 
 use pyo3::prelude::*;
@@ -31,5 +35,7 @@ fn _gowk(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error::register(module)?;
     filter::register(module)?;
     exact::register(module)?;
-    sketch::register(module)
+    sketch::register(module)?;
+    plan::register(module)?;
+    jobs::register(module)
 }

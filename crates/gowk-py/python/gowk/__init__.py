@@ -16,6 +16,7 @@ from ._gowk import (
     Bitmap,
     BlockedBloom,
     Bloom,
+    Choice,
     CountingBloom,
     CountMin,
     Cuckoo,
@@ -41,13 +42,16 @@ from ._gowk import (
     from_bytes,
     load,
     open,
+    plan,
 )
+from .jobs import distinct, intersect, once, subtract, topk, union
 
 __all__ = [
     "BinaryFuse",
     "Bitmap",
     "BlockedBloom",
     "Bloom",
+    "Choice",
     "CountMin",
     "CountingBloom",
     "Cuckoo",
@@ -70,7 +74,14 @@ __all__ = [
     "TwoBitMap",
     "Window",
     "__version__",
+    "distinct",
     "from_bytes",
+    "intersect",
     "load",
+    "once",
     "open",
+    "plan",
+    "subtract",
+    "topk",
+    "union",
 ]

@@ -8,6 +8,12 @@ import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
 from ._types import Bytes, Format, Key, Keys, KeyType, MaybeKeys, Nulls, Path, Seed
+from .jobs import distinct as distinct
+from .jobs import intersect as intersect
+from .jobs import once as once
+from .jobs import subtract as subtract
+from .jobs import topk as topk
+from .jobs import union as union
 
 __version__: str
 
@@ -311,17 +317,17 @@ class ForeignFilter(MutableFilter):
     def key_type(self) -> str:
         """What its integers are: i32, i64 or u64."""
     @staticmethod
-    def from_bytes(  # type: ignore[override]
+    def from_bytes(
         data: Bytes, /, *, format: Format | None = None, key_type: KeyType | None = None
     ) -> ForeignFilter:
         """The filter in these bytes, as its maker writes them."""
     @staticmethod
-    def open(  # type: ignore[override]
+    def open(
         path: Path, *, format: Format | None = None, key_type: KeyType | None = None, column: str | None = None
     ) -> ForeignFilter:
         """The filter in a file, as its maker writes it; of a Parquet file, that of a column."""
     @staticmethod
-    def load(  # type: ignore[override]
+    def load(
         path: Path, *, format: Format | None = None, key_type: KeyType | None = None, column: str | None = None
     ) -> ForeignFilter:
         """As open(): these filters are copied into memory when they are changed."""
@@ -558,3 +564,37 @@ def load(path: Path, *, key_type: KeyType | None = None) -> Any:
 
 def from_bytes(data: Bytes, /) -> Any:
     """The filter or set of any kind in these bytes of a file, every one of them checked."""
+
+@final
+class Choice:
+    """A family as an answer to some needs."""
+
+    @property
+    def family(self) -> str: ...
+    @property
+    def bits_per_key(self) -> float: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def probes(self) -> float: ...
+    @property
+    def fpp(self) -> float: ...
+    @property
+    def false_positive_cost(self) -> float: ...
+    @property
+    def check_cost(self) -> float: ...
+
+def plan(
+    items: int,
+    fpp: float = 0.01,
+    *,
+    deletes: bool = False,
+    grows: bool = False,
+    is_static: bool = False,
+    window: bool = False,
+    counts: bool = False,
+    cost_check: float = 1e-7,
+    cost_miss: float = 1e-3,
+    absent: float = 0.5,
+) -> list[Choice]:
+    """The families that do what is needed, the best first, with their sizes and costs."""

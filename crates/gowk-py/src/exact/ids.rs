@@ -132,10 +132,19 @@ pub(crate) struct IntegerSet {
 }
 
 /// A bit for each id of a range: Bitmap(range(0, 1000)), or Bitmap(1000).
+///
+/// >>> odd = Bitmap(10, [1, 3, 5, 7, 9])
+/// >>> list(odd - Bitmap(10, [3, 4]))
+/// [1, 5, 7, 9]
+/// >>> odd.rank(5), odd.select(0)
+/// (2, 1)
 #[pyclass(module = "gowk", extends = IntegerSet, subclass, frozen)]
 pub(crate) struct Bitmap;
 
 /// A compressed set, for ids that lie far apart; its bytes are Roaring's portable format.
+///
+/// >>> 10**12 in RoaringSet([5, 10**12])
+/// True
 #[pyclass(module = "gowk", extends = IntegerSet, subclass, frozen)]
 pub(crate) struct RoaringSet;
 

@@ -17,6 +17,9 @@ use pyo3::{
 use std::path::PathBuf;
 
 /// Which values of a range occur never, once, or more often; exact.
+///
+/// >>> TwoBitMap(10, [1, 2, 2]).once().tolist()
+/// [1]
 #[pyclass(module = "gowk", frozen)]
 pub(crate) struct TwoBitMap {
     map: Lock<gowk::TwoBitMap>,

@@ -75,7 +75,7 @@ impl Ask<'_, '_> {
             (None, Some(column)) => {
                 let digests = gather(py, column, &hasher)?;
                 let filter = make((digests.len() as u64).max(1))?;
-                py.detach(|| filter.write_detached().insert_from(&digests))?;
+                filter.change(py, |held| held.insert_from(&digests))?;
                 Ok(filter)
             }
             (None, None) => Err(gowk::ParamsError::Unsized).or_raise(),

@@ -1,66 +1,76 @@
 //! `Filter` and `MutableFilter`, the classes that all filters of Python descend from.
 
-use super::{held::Held, stats::PyStats, wrap};
+use super::{
+    guarded::{Guarded, Reading, Writing},
+    held::Held,
+    stats::PyStats,
+    wrap,
+};
 use crate::{
     column::{Column, Digests, Nulls},
     error::AtPath,
     hash::Hash,
     key,
-    lock::{Lock, MOST_ALIGNED},
+    lock::MOST_ALIGNED,
 };
-use gowk::{AnyFilter, Digest, Inserted, Persist, format::foreign::Foreign};
+use gowk::{AnyFilter, Persist};
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
     types::{PyByteArray, PyBytes, PyTuple, PyType},
 };
-use std::{
-    path::PathBuf,
-    sync::{RwLockReadGuard, RwLockWriteGuard},
-};
+use std::path::PathBuf;
 
 /// A set that says "surely not" or "maybe". What all filters can do; see the families for how to make one.
 #[pyclass(module = "gowk", subclass, frozen, weakref)]
 pub(crate) struct Filter {
     /// How keys are hashed, outside the lock: it never changes.
     pub(crate) hash: Hash,
-    held: Lock<Held>,
+    pub(super) held: Guarded,
 }
 
 const _: () = assert!(align_of::<Filter>() <= MOST_ALIGNED);
 
 impl Filter {
     pub(crate) fn new(hash: Hash, held: Held) -> Self {
-        Self { hash, held: Lock::new(held) }
+        Self { hash, held: Guarded::new(held) }
     }
 
     /// The filter, to be asked.
-    #[inline]
-    pub(crate) fn read(&self, py: Python<'_>) -> RwLockReadGuard<'_, Held> {
+    pub(crate) fn read(&self, py: Python<'_>) -> Reading<'_> {
         self.held.read(py)
     }
 
     /// The filter, to be changed.
-    #[inline]
-    pub(crate) fn write(&self, py: Python<'_>) -> RwLockWriteGuard<'_, Held> {
+    pub(crate) fn write(&self, py: Python<'_>) -> Writing<'_> {
         self.held.write(py)
     }
 
-    /// As [`read`](Self::read), for those who have let go of the interpreter.
-    pub(crate) fn read_detached(&self) -> RwLockReadGuard<'_, Held> {
-        self.held.read_detached()
+    /// Asks something that takes time, without the interpreter.
+    pub(crate) fn ask<R: Send>(&self, py: Python<'_>, question: impl FnOnce(&Held) -> R + Send) -> R {
+        let outside = self.held.outside(py);
+        py.detach(|| question(&outside.read()))
     }
 
-    /// As [`write`](Self::write), for those who have let go of the interpreter.
-    pub(crate) fn write_detached(&self) -> RwLockWriteGuard<'_, Held> {
-        self.held.write_detached()
+    /// Does something that takes time, without the interpreter.
+    pub(crate) fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut Held) -> R + Send) -> R {
+        let outside = self.held.outside(py);
+        py.detach(|| change(&mut outside.write()))
+    }
+
+    /// Whether a key may be in the set.
+    #[inline(always)]
+    pub(crate) fn may_contain(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let digest = key::digest(key, &self.hash)?;
+        Ok(self.held.ask(key.py(), digest))
     }
 
     /// Puts many keys in.
     pub(crate) fn update(&self, py: Python<'_>, column: &Column<'_>, nulls: Nulls) -> PyResult<()> {
+        let outside = self.held.outside(py);
         let mut digests = Digests::new(&self.hash);
         column.each_chunk(py, nulls, false, &mut digests, |digests| {
-            let result = self.write_detached().insert_from(&digests.held);
+            let result = outside.write().insert_from(&digests.held);
             digests.held.clear();
             result
         })?;
@@ -74,18 +84,18 @@ impl Filter {
         other: &Self,
         change: impl FnOnce(&mut Held, &Held) -> PyResult<()> + Send,
     ) -> PyResult<()> {
-        py.detach(|| Lock::with_both(&self.held, &other.held, Held::copy, change))
+        Guarded::with_both(py, &self.held, &other.held, change)
     }
 
     /// On the heap, as an object of its own.
     fn copied(&self, py: Python<'_>) -> PyResult<Self> {
-        let held = py.detach(|| self.read_detached().copy())?;
+        let held = self.ask(py, Held::copy)?;
         Ok(Self::new(self.hash, held))
     }
 
     pub(crate) fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        py.detach(|| {
-            Ok(match &*self.read_detached() {
+        self.ask(py, |held| {
+            Ok(match held {
                 Held::Heap(filter) => filter.to_bytes(),
                 Held::Mapped(filter) => filter.to_bytes(),
                 Held::Foreign(filter) => filter.to_bytes().ok_or_else(|| {
@@ -123,8 +133,7 @@ fn needs_numpy(py: Python<'_>, error: &PyErr) -> PyErr {
 impl Filter {
     #[inline]
     fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let digest = key::digest(key, &self.hash)?;
-        Ok(self.read(key.py()).may_contain(digest))
+        self.may_contain(key)
     }
 
     /// Whether each of these keys may be in the set, as a numpy array of bool.
@@ -133,11 +142,12 @@ impl Filter {
         let py = keys.py();
         let column = Column::new(keys)?;
         let mut answers = Vec::with_capacity(column.len().unwrap_or(0));
+        let outside = self.held.outside(py);
         let mut digests = Digests::new(&self.hash);
         let null_places = column.each_chunk(py, nulls, true, &mut digests, |digests| {
             let start = answers.len();
             answers.resize(start + digests.held.len(), false);
-            self.read_detached().answer(&digests.held, &mut answers[start..]);
+            outside.read().answer(&digests.held, &mut answers[start..]);
             digests.held.clear();
             Ok(())
         })?;
@@ -147,13 +157,13 @@ impl Filter {
 
     /// About how many different keys have come. Reads the whole filter.
     fn approx_len(&self, py: Python<'_>) -> u64 {
-        let estimate = py.detach(|| self.read_detached().stats().estimated_items);
+        let estimate = self.ask(py, Held::stats).estimated_items;
         estimate.round() as u64
     }
 
     /// What the filter holds and how well. Reads the whole filter.
     fn stats(&self, py: Python<'_>) -> PyStats {
-        py.detach(|| self.read_detached().stats()).into()
+        self.ask(py, Held::stats).into()
     }
 
     /// The memory that the bits take, in bytes.
@@ -218,13 +228,8 @@ impl Filter {
                 .map(|same| same.to_owned().into_any().unbind())
                 .map_err(Into::into);
         }
-        let (a, b) = (slf.get(), other.get());
-        let same = py.detach(|| {
-            // In the order of their addresses, as in `Lock::with_both`.
-            let (first, second) = if std::ptr::from_ref(a) < std::ptr::from_ref(b) { (a, b) } else { (b, a) };
-            let first = first.read_detached();
-            *first == *second.read_detached()
-        });
+        let same =
+            Guarded::with_both(py, &slf.get().held, &other.get().held, |ours, theirs| Ok(*ours == *theirs))?;
         Ok(same.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
@@ -238,7 +243,7 @@ impl Filter {
             let size = filter.read(py).size_in_bytes();
             return Ok(format!("<gowk.{name} items={items} fpp={fpp} bytes={size}>"));
         }
-        let stats = py.detach(|| filter.read_detached().stats());
+        let stats = filter.ask(py, Held::stats);
         let mapped = if filter.is_mapped(py) { " mapped" } else { "" };
         Ok(format!(
             "<gowk.{name} items={} fpp={} bits={} fill={:.3} keys~{:.0}{mapped}>",
@@ -292,8 +297,8 @@ impl Filter {
 
     /// Writes the filter to a file: whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| {
-            match &*self.read_detached() {
+        self.ask(py, |held| {
+            match held {
                 Held::Heap(filter) => filter.save(&path),
                 Held::Mapped(filter) => filter.save(&path),
                 Held::Foreign(filter) => filter.save(&path),
@@ -401,19 +406,6 @@ pub(crate) struct MutableFilter;
 
 #[pymethods]
 impl MutableFilter {
-    /// Puts a key in. True if it was surely not there before.
-    #[pyo3(signature = (key, /))]
-    #[inline]
-    fn add(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let filter = slf.as_super().get();
-        let digest = key::digest(key, &filter.hash)?;
-        let mut held = filter.write(slf.py());
-        if let Held::Foreign(foreign) = &mut *held {
-            return insert_foreign(foreign, digest);
-        }
-        Ok(held.insert(digest)? == Inserted::New)
-    }
-
     /// Puts many keys in, from arrays and iterables; those of another filter as well.
     #[pyo3(signature = (*keys, nulls = Nulls::Error), text_signature = "($self, *keys, nulls='error')")]
     fn update(slf: &Bound<'_, Self>, keys: &Bound<'_, PyTuple>, nulls: Nulls) -> PyResult<()> {
@@ -455,11 +447,4 @@ impl MutableFilter {
         }
         Ok(())
     }
-}
-
-/// Puts a key in; whether it was new is what the filter said before.
-fn insert_foreign(filter: &mut Foreign, digest: Digest) -> PyResult<bool> {
-    let new = !gowk::Filter::may_contain_digest(filter, digest);
-    crate::error::OrRaise::or_raise(filter.insert_from(std::iter::once(digest)))?;
-    Ok(new)
 }

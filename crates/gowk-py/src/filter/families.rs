@@ -5,6 +5,7 @@ use super::{
     base::{Filter, MutableFilter},
     foreign::ForeignFilter,
     held::Held,
+    one::give_add,
 };
 use crate::{
     column::Column,
@@ -44,16 +45,36 @@ macro_rules! built {
                 let filter = ask.build(py, AnyFilter::$variant, |builder| builder.build())?;
                 Ok(mutable(filter).add_subclass(Self))
             }
+
+            // In each class for itself, as in `give_add`.
+            fn __contains__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+                slf.as_super().as_super().get().may_contain(key)
+            }
         }
     };
 }
 
 built! {
     /// Insert and ask, fastest: one cache line a key.
+    ///
+    /// >>> seen = BlockedBloom(items=1000, fpp=0.01)
+    /// >>> seen.add("10.0.0.1")
+    /// True
+    /// >>> "10.0.0.1" in seen
+    /// True
+    /// >>> seen.update([1, 2, 3])
+    /// >>> seen.contains_many([1, 2, 3]).tolist()
+    /// [True, True, True]
     BlockedBloom, BlockedBloom
 }
 built! {
     /// The classic Bloom filter: the least bits of those that take inserts.
+    ///
+    /// >>> a = Bloom(["heron"], items=100)
+    /// >>> b = Bloom(["gowk"], items=100, hasher=a)
+    /// >>> both = a | b
+    /// >>> "heron" in both and "gowk" in both
+    /// True
     Bloom, Bloom
 }
 built! {
@@ -62,22 +83,50 @@ built! {
 }
 built! {
     /// Insert, ask and remove; "seen at least t times".
+    ///
+    /// >>> words = CountingBloom(["a", "b", "a"], items=100)
+    /// >>> words.count("a"), words.seen_at_least("b", 2)
+    /// (2, False)
     CountingBloom, CountingBloom
 }
 built! {
     /// Insert, ask and remove, at 95 % load; counts duplicates; grows.
+    ///
+    /// >>> online = Cuckoo(["ann", "bob"], items=100)
+    /// >>> online.remove("ann")
+    /// >>> "ann" in online, "bob" in online, len(online)
+    /// (False, True, 1)
     Cuckoo, Cuckoo
 }
 
 /// A chain that keeps its rate however many keys come.
+///
+/// >>> seen = ScalableBloom(fpp=0.01)
+/// >>> seen.update(range(100_000))
+/// >>> seen.links > 1 and 99_999 in seen
+/// True
 #[pyclass(module = "gowk", extends = MutableFilter, subclass, frozen)]
 pub(crate) struct ScalableBloom;
 
 /// Forgets what is old: the last `items` inserts, or the last `lasting` ticks of a clock.
+///
+/// >>> recent = Window(items=1000, lasting=3600)
+/// >>> recent.add_at(12, "10.0.0.1")
+/// True
+/// >>> recent.advance(3612)
+/// >>> "10.0.0.1" in recent
+/// True
+/// >>> recent.advance(7212)
+/// >>> "10.0.0.1" in recent
+/// False
 #[pyclass(module = "gowk", extends = MutableFilter, subclass, frozen)]
 pub(crate) struct Window;
 
 /// Built once of all its keys; small.
+///
+/// >>> fuse = BinaryFuse(["heron", "gowk"])
+/// >>> "gowk" in fuse, len(fuse)
+/// (True, 2)
 #[pyclass(module = "gowk", extends = Filter, subclass, frozen)]
 pub(crate) struct BinaryFuse;
 
@@ -89,7 +138,19 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<CountingBloom>()?;
     module.add_class::<Cuckoo>()?;
     module.add_class::<Window>()?;
-    module.add_class::<BinaryFuse>()
+    module.add_class::<BinaryFuse>()?;
+    let py = module.py();
+    for class in [
+        py.get_type::<MutableFilter>(),
+        py.get_type::<BlockedBloom>(),
+        py.get_type::<Bloom>(),
+        py.get_type::<SplitBlockBloom>(),
+        py.get_type::<CountingBloom>(),
+        py.get_type::<Cuckoo>(),
+    ] {
+        give_add(&class)?;
+    }
+    Ok(())
 }
 
 fn mutable(filter: Filter) -> PyClassInitializer<MutableFilter> {
@@ -259,18 +320,16 @@ impl Cuckoo {
 
     /// Doubles the slots; the rate that stats() tells is then twice as high.
     fn grow(slf: &Bound<'_, Self>) -> PyResult<()> {
-        let filter = base(slf);
-        slf.py().detach(|| {
-            only_mut!(filter.write_detached(), Cuckoo, filter => filter.grow().or_raise()?);
+        base(slf).change(slf.py(), |held| {
+            only_mut!(held, Cuckoo, filter => filter.grow().or_raise()?);
             Ok(())
         })
     }
 
     /// Halves the slots as often as the keys allow; whether it did.
     fn shrink_to_fit(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        let filter = base(slf);
-        slf.py().detach(|| {
-            Ok(only_mut!(filter.write_detached(), Cuckoo, filter => filter.shrink_to_fit().or_raise()?))
+        base(slf).change(slf.py(), |held| {
+            Ok(only_mut!(held, Cuckoo, filter => filter.shrink_to_fit().or_raise()?))
         })
     }
 }

@@ -33,6 +33,10 @@ use pyo3::{
 use std::path::{Path, PathBuf};
 
 /// A filter of another system, which reads what save() and to_bytes() write.
+///
+/// >>> guava = ForeignFilter("guava", [1, 2, 3], items=100, key_type="i32")
+/// >>> ForeignFilter.from_bytes(guava.to_bytes(), key_type="i32") == guava
+/// True
 #[pyclass(module = "gowk", extends = MutableFilter, subclass, frozen)]
 pub(crate) struct ForeignFilter;
 

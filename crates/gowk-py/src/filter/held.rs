@@ -27,21 +27,40 @@ macro_rules! each {
 }
 
 impl Held {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn may_contain(&self, digest: Digest) -> bool {
         match self {
             // The default family, without the detour.
             Self::Heap(AnyFilter::BlockedBloom(filter)) => filter.may_contain_digest(digest),
-            other => each!(other, filter => filter.may_contain_digest(digest)),
+            other => other.may_contain_other(digest),
         }
+    }
+
+    #[inline(never)]
+    fn may_contain_other(&self, digest: Digest) -> bool {
+        each!(self, filter => filter.may_contain_digest(digest))
     }
 
     pub(crate) fn answer(&self, digests: &[Digest], answers: &mut [bool]) {
         each!(self, filter => filter.answer(digests.iter().copied(), answers));
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, digest: Digest) -> PyResult<Inserted> {
+        match self {
+            Self::Heap(AnyFilter::BlockedBloom(filter)) => Ok(filter.insert_digest(digest)),
+            other => other.insert_other(digest),
+        }
+    }
+
+    #[inline(never)]
+    fn insert_other(&mut self, digest: Digest) -> PyResult<Inserted> {
+        if let Self::Foreign(filter) = self {
+            // Whether it was new is what the filter said before.
+            let seen = filter.may_contain_digest(digest);
+            filter.insert_from(std::iter::once(digest)).or_raise()?;
+            return Ok(if seen { Inserted::MaybeSeen } else { Inserted::New });
+        }
         Ok(match self.heap()? {
             AnyFilter::BlockedBloom(filter) => filter.insert_digest(digest),
             AnyFilter::Bloom(filter) => filter.insert_digest(digest),

@@ -13,7 +13,11 @@ mod ask;
 mod base;
 mod families;
 mod foreign;
+#[allow(unsafe_code, reason = "a filter that is reached without a lock while the interpreter is one")]
+mod guarded;
 mod held;
+#[allow(unsafe_code, reason = "a method as the interpreter itself calls it")]
+mod one;
 mod stats;
 
 pub(crate) use base::bools;

@@ -15,6 +15,9 @@ use pyo3::{
 use std::path::PathBuf;
 
 /// How often each key came; never too low, and too high by at most a part `error` of all, but with the chance `miss`.
+///
+/// >>> CountMin(["a", "a", "b"])["a"]
+/// 2
 #[pyclass(module = "gowk", frozen)]
 pub(crate) struct CountMin {
     hasher: Hasher,

@@ -16,6 +16,9 @@ use pyo3::{
 use std::path::PathBuf;
 
 /// The keys that came most often, with counts whose error is known. Keys are of one type: str, bytes or int.
+///
+/// >>> TopK(1, ["a", "b", "a"]).top()
+/// [Heavy(key='a', count=2, error=0, sure=True)]
 #[pyclass(module = "gowk", frozen)]
 pub(crate) struct TopK {
     keys: KeyKind,
