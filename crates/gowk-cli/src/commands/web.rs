@@ -66,12 +66,14 @@ impl Web {
             bound => bound.context("cannot serve the page")?,
         };
         let url = server.url();
+        // Before the address is told: whoever has read it may interrupt at once.
+        let interrupted = interrupted()?;
         writeln!(io::stdout(), "{url}").context("cannot write the address")?;
         eprintln!("gowk: serving the page there; Ctrl-C ends it");
         if self.open {
             open(&url);
         }
-        server.run(interrupted()?).await.context("the page cannot be served any longer")
+        server.run(interrupted).await.context("the page cannot be served any longer")
     }
 }
 
