@@ -128,3 +128,34 @@ fn what_goes_wrong_is_named_and_passwords_are_not() {
     assert_eq!(place.ok("query -c seen keys.txt"), "100\n");
     assert!(!place.ok("info seen").contains("being built"));
 }
+
+#[test]
+fn a_filter_is_reached_through_tls() {
+    let place = Place::new();
+    let certificate = "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=localhost \
+                       -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE";
+    let made = std::process::Command::new("openssl")
+        .args(certificate.split_whitespace())
+        .current_dir(place.folder.path("."))
+        .output()
+        .expect("openssl is installed");
+    assert!(made.status.success(), "{made:?}");
+    let path = |name| place.folder.path(name).display().to_string();
+    let (cert, key, port) = (path("cert.pem"), path("key.pem"), gowk_testkit::free_port().to_string());
+    let options = ["--save", "", "--tls-auth-clients", "no", "--tls-port", &port];
+    let files = ["--tls-cert-file", &cert, "--tls-key-file", &key, "--tls-ca-cert-file", &cert];
+    let _server = Server::plain(&[&options[..], &files[..]].concat());
+    let url = format!("rediss://localhost:{port}");
+    let create = |trusted: &str| {
+        let mut command = place.folder.gowk(&format!("redis create seen --items 10 --url {url}"));
+        command.env("SSL_CERT_FILE", trusted).output().unwrap()
+    };
+    let created = create(&cert);
+    assert!(created.status.success(), "{created:?}");
+    // A certificate that nobody has signed is not trusted.
+    let other = place.folder.file("none.pem", "");
+    let refused = create(&other.display().to_string());
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.starts_with("gowk: ") && !said.contains("panicked"), "{said}");
+}

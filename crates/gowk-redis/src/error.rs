@@ -204,16 +204,8 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Params(error) => Some(error),
-            Self::Merge(error) => Some(error),
-            Self::NoServer { source, .. } | Self::Unclear { source } | Self::Server(source) => Some(source),
-            _ => None,
-        }
-    }
-}
+/// What it displays says why as well, so there is no source to be told once more.
+impl std::error::Error for Error {}
 
 impl From<ParamsError> for Error {
     fn from(error: ParamsError) -> Self {
@@ -244,11 +236,7 @@ impl fmt::Display for BatchError {
     }
 }
 
-impl std::error::Error for BatchError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&*self.source)
-    }
-}
+impl std::error::Error for BatchError {}
 
 impl From<BatchError> for Error {
     /// For those who sent one key.

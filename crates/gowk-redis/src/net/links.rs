@@ -30,6 +30,12 @@ struct Link {
 
 impl Links {
     pub(super) fn new(template: ConnectionInfo, options: &Options) -> Self {
+        // rustls has no cryptography of its own, and panics where nobody has chosen one.
+        #[cfg(feature = "tls")]
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            // Somebody else may have been quicker, which is as good.
+            rustls::crypto::ring::default_provider().install_default().ok();
+        }
         let wait = options.wait.map_or_else(Default::default, |wait| wait.timeout);
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(options.connect_timeout))

@@ -155,7 +155,7 @@ fn as_rows(info: &gowk_redis::Info, masters: usize) -> String {
         (
             "memory",
             format!(
-                "{} in {} shards over {masters} masters",
+                "{} in {} shards, masters: {masters}",
                 numbers::bytes(info.bits as f64 / 8.0),
                 grouped(info.shards)
             ),
