@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Load(Load),
     /// The module inside a Redis server: processor time of the server per item
     Redis(Redis),
+    /// Filters on plain servers and a cluster, beside SETBIT on one bitmap and the module
+    Cluster(ClusterBench),
     /// Set jobs on files, beside sort, rg, DuckDB and chDB as far as they are there
     Jobs(Jobs),
     /// Filters as files, built from 100M lines and asked, beside grep, sort and comm, and DuckDB
@@ -81,6 +83,25 @@ pub(crate) struct Redis {
 
     /// How often to go round all rows; the best round counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rounds: u32,
+}
+
+#[derive(Args)]
+pub(crate) struct ClusterBench {
+    /// The module; `cargo build --release -p gowk-module` makes it
+    #[arg(long, value_name = "FILE", default_value = "target/release/libgowk.so")]
+    pub(crate) module: PathBuf,
+
+    /// How many keys
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = count)]
+    pub(crate) items: usize,
+
+    /// The false-positive rate to ask for
+    #[arg(long, value_name = "RATE", default_value = "1%", value_parser = rate)]
+    pub(crate) fpp: f64,
+
+    /// In how many rounds they are added and asked; the best counts
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: u32,
 }
 

@@ -6,6 +6,7 @@ mod alloc;
 mod args;
 mod cli;
 mod clock;
+mod cluster;
 mod floor;
 mod guava;
 mod hashing;
@@ -34,6 +35,7 @@ fn main() -> anyhow::Result<()> {
         Command::Inproc(options) => inproc::run(&options),
         Command::Load(options) => load::run(&options),
         Command::Redis(options) => redis::run(&options),
+        Command::Cluster(options) => cluster::run(&options),
         Command::Jobs(options) => jobs::run_all(&options),
         Command::Cli(options) => cli::run_all(&options),
         Command::Guava(options) => guava::run(&options),
