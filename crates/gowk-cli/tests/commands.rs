@@ -355,7 +355,15 @@ fn a_plan_ranks_explains_and_draws() {
     assert_eq!(picture.matches("<polyline").count(), 1 + 6 + 5 + 1);
     assert!(!picture.contains("NaN") && !picture.contains("inf,") && !picture.contains("inf\""), "{picture}");
     folder.error("plan --items 1M --plot plan.svg", "--force");
-    folder.error("plan --items 1M --plot plan.png", "something.svg");
+    folder.error("plan --items 1M --plot plan.gif", "something.svg or something.png");
+    let pixels = folder.gowk("plan --items 1M --plot plan.png").output().unwrap();
+    match fs::read(folder.path("plan.png")) {
+        Ok(png) => {
+            assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 20_000, "{} bytes", png.len())
+        }
+        // On a machine without a font this is said, and nothing written.
+        Err(_) => assert!(String::from_utf8_lossy(&pixels.stderr).contains("install fonts-dejavu-core")),
+    }
     for fpp in ["50%", "1e-9"] {
         folder.stdout(&format!("plan --items 3 --fpp {fpp} --plot odd.svg --force"));
     }

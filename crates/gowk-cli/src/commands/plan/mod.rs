@@ -1,6 +1,7 @@
 //! `gowk plan`: which family, how large, what it costs.
 
 mod picture;
+mod png;
 mod svg;
 
 use crate::{
@@ -15,7 +16,7 @@ use gowk::{Choice, Costs, Needs, curves::information_limit};
 use serde_json::json;
 use std::{
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 /// Which filter to take: every family that fits, its memory and what its errors cost
@@ -71,7 +72,7 @@ pub(crate) struct Plan {
     /// Print one JSON object, with exact numbers
     #[arg(long)]
     json: bool,
-    /// Draw space against rate, the rate of filters that are filled too far, and the rate against the probes, as an SVG file
+    /// Draw space against rate, the rate of filters that are filled too far, and the rate against the probes, as an SVG or PNG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     /// Replace the picture if there is one
@@ -79,12 +80,16 @@ pub(crate) struct Plan {
     force: bool,
 }
 
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|its| its.eq_ignore_ascii_case(ending))
+}
+
 impl Plan {
     pub(crate) fn run(self) -> anyhow::Result<Found> {
         if let Some(path) = &self.plot {
-            if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("svg")) {
+            if !has_ending(path, "svg") && !has_ending(path, "png") {
                 bail!(
-                    "{}: the picture is an SVG, so call it something.svg; rsvg-convert makes a PNG of it",
+                    "{}: the picture is an SVG or a PNG, so call it something.svg or something.png",
                     path.display()
                 );
             }
@@ -97,7 +102,8 @@ impl Plan {
         };
         if let Some(path) = &self.plot {
             let picture = picture::draw(self.items, self.fpp, choices.first().map(|choice| choice.family));
-            filter_file::replace(path, |file| file.write_all(picture.as_bytes()))
+            let bytes = if has_ending(path, "png") { png::from_svg(&picture)? } else { picture.into_bytes() };
+            filter_file::replace(path, |file| file.write_all(&bytes))
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
         io::stdout().lock().write_all(text.as_bytes()).context("cannot write the answer")?;

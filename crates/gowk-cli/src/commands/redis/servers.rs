@@ -10,15 +10,22 @@ use std::time::Duration;
 
 /// Where a URL is read from if none is given: not from the list of processes, where a password would be seen.
 const URL: &str = "GOWK_REDIS_URL";
+const URL_HELP: &str =
+    "redis://[USER:PASSWORD@]HOST[:PORT][/DB], or rediss:// for TLS [default: $GOWK_REDIS_URL]";
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Servers")]
 pub(super) struct ServerArgs {
-    /// redis://[USER:PASSWORD@]HOST[:PORT][/DB], or rediss:// for TLS [default: $GOWK_REDIS_URL]
-    ///
-    /// Of a cluster any node will do; more than one may be given, for when one is down. A password is better kept in the environment
-    /// variable, since others can see the arguments of a process. It is never printed.
-    #[arg(long, value_name = "URL")]
+    // Not a doc comment, which would take the brackets for links.
+    #[arg(
+        long,
+        value_name = "URL",
+        help = URL_HELP,
+        long_help = format!(
+            "{URL_HELP}\n\nOf a cluster any node will do; more than one may be given, for when one is down. A password is better kept in the \
+             environment variable, since others can see the arguments of a process. It is never printed."
+        )
+    )]
     url: Vec<String>,
     /// The servers are a cluster; found out by itself, unless INFO is not allowed
     #[arg(long)]
