@@ -127,18 +127,8 @@ fn physical(filter: &Foreign) -> Option<Physical> {
 
 /// The hash of a filter, with numbers in the form that its maker gives them.
 pub(crate) fn hash(filter: &Foreign, key_type: KeyType) -> anyhow::Result<MakersHash> {
-    let is_number = key_type.is_integer() || key_type == KeyType::F64;
-    let form = match (filter, key_type) {
-        _ if !is_number => NumberForm::Eight,
-        (Foreign::RedisBloom(_) | Foreign::RedisCuckoo(_), KeyType::F64) => NumberForm::Fraction,
-        (Foreign::RedisBloom(_) | Foreign::RedisCuckoo(_), KeyType::U64) => NumberForm::Unsigned,
-        (Foreign::RedisBloom(_) | Foreign::RedisCuckoo(_), _) => NumberForm::Signed,
-        (Foreign::Parquet(filters), KeyType::F64) if filters.physical() == Physical::Float => {
-            NumberForm::Float
-        }
-        (Foreign::Guava(_) | Foreign::Parquet(_), KeyType::I32) => NumberForm::Four,
-        _ => NumberForm::Eight,
-    };
+    let is_number = key_type.number().is_some();
+    let form = key_type.number().map_or(NumberForm::Eight, |number| filter.number_form(number));
     if let Foreign::Parquet(filters) = filter {
         let wanted = match filters.physical() {
             Physical::Bytes if is_number => Some("text, hex or utf16"),

@@ -107,7 +107,7 @@ fn keys_rows(filter: &AnyFilter<Mapped>) -> Vec<Row> {
     };
     vec![
         ("family", stats.family.to_string()),
-        ("shape", shape(filter)),
+        ("shape", filter.shape()),
         ("hash", format!("{}, seed in the file", filter.hasher().id().name())),
         ("made for", format!("{} keys at {}", numbers::grouped(stats.items), numbers::rate(stats.fpp))),
         ("holds about", format!("{} keys", numbers::grouped(stats.estimated_items.round() as u64))),
@@ -115,20 +115,6 @@ fn keys_rows(filter: &AnyFilter<Mapped>) -> Vec<Row> {
         ("rate now", format!("{}{verdict}", numbers::rate(stats.fpp_now))),
         ("room", format!("{} keys", numbers::grouped(stats.room()))),
     ]
-}
-
-fn shape(filter: &AnyFilter<Mapped>) -> String {
-    match filter {
-        AnyFilter::BlockedBloom(filter) => filter.params().to_string(),
-        AnyFilter::Bloom(filter) => filter.params().to_string(),
-        AnyFilter::SplitBlockBloom(filter) => filter.params().to_string(),
-        AnyFilter::CountingBloom(filter) => filter.params().to_string(),
-        AnyFilter::Window(filter) => filter.params().to_string(),
-        AnyFilter::Cuckoo(filter) => filter.params().to_string(),
-        AnyFilter::BinaryFuse(filter) => filter.params().to_string(),
-        AnyFilter::ScalableBloom(filter) => format!("a chain of {}", filter.links()),
-        _ => "unknown".into(),
-    }
 }
 
 fn foreign_rows(filter: &Foreign) -> Vec<Row> {
@@ -182,7 +168,7 @@ fn keys_as_json(filter: &AnyFilter<Mapped>, path: &Path, size: u64) -> Value {
         "file": path.display().to_string(),
         "bytes": size,
         "family": stats.family.name(),
-        "shape": shape(filter),
+        "shape": filter.shape(),
         "hash": filter.hasher().id().name(),
         "exact": false,
         "items": stats.items,

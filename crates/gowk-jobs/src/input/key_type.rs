@@ -1,7 +1,7 @@
 //! What a key is, beside its text: a number, bytes in hexadecimal, UTF-16.
 
 use super::error::KeyError;
-use gowk::{Digest, Key, KeyHash};
+use gowk::{Digest, Key, KeyHash, format::foreign::keys::Number};
 use std::{fmt, str::FromStr};
 
 /// As what the text of a key is read.
@@ -61,6 +61,17 @@ impl KeyType {
     /// Whether it is one of the integers, which exact sets can hold.
     pub fn is_integer(self) -> bool {
         matches!(self, Self::I32 | Self::I64 | Self::U64)
+    }
+
+    /// The type of number it is, if it is one.
+    pub fn number(self) -> Option<Number> {
+        match self {
+            Self::I32 => Some(Number::I32),
+            Self::I64 => Some(Number::I64),
+            Self::U64 => Some(Number::U64),
+            Self::F64 => Some(Number::F64),
+            Self::Text | Self::Hex | Self::Utf16 => None,
+        }
     }
 
     /// Reads the text of a key. What is not in the text itself is written into `scratch`.

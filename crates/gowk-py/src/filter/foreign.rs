@@ -16,7 +16,7 @@ use gowk::{
         dcso::DcsoBloom,
         foreign::{
             Foreign, Format,
-            keys::{MakersHash, NumberForm},
+            keys::{MakersHash, Number},
         },
         guava::GuavaBloom,
         parquet::{self, Physical},
@@ -123,19 +123,18 @@ impl KeyType {
         }
     }
 
-    fn form(self, filter: &Foreign) -> NumberForm {
-        match (filter, self) {
-            (Foreign::RedisBloom(_) | Foreign::RedisCuckoo(_), Self::U64) => NumberForm::Unsigned,
-            (Foreign::RedisBloom(_) | Foreign::RedisCuckoo(_), _) => NumberForm::Signed,
-            (Foreign::Guava(_) | Foreign::Parquet(_), Self::I32) => NumberForm::Four,
-            _ => NumberForm::Eight,
+    fn number(self) -> Number {
+        match self {
+            Self::I32 => Number::I32,
+            Self::I64 => Number::I64,
+            Self::U64 => Number::U64,
         }
     }
 }
 
 fn filter_of(foreign: Foreign, key_type: Option<&str>) -> PyResult<Filter> {
     let key_type = KeyType::new(key_type, &foreign)?;
-    let hash = MakersHash::new(*foreign.hasher(), key_type.form(&foreign));
+    let hash = MakersHash::new(*foreign.hasher(), foreign.number_form(key_type.number()));
     Ok(Filter::new(Hash::Makers { hash, key_type: key_type.name() }, Held::Foreign(foreign)))
 }
 

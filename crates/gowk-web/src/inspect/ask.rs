@@ -77,25 +77,12 @@ fn answer(contents: &Contents, key_type: KeyType, key: KeyValue<'_>) -> &'static
     match contents {
         Contents::Keys(filter) => maybe(filter.may_contain(&key)),
         Contents::Foreign(filter) => {
-            let hash = MakersHash::new(*filter.hasher(), form(filter, key_type));
+            let form = key_type.number().map_or(NumberForm::Eight, |number| filter.number_form(number));
+            let hash = MakersHash::new(*filter.hasher(), form);
             maybe(filter.may_contain_digest(key.digest(&hash)))
         }
         Contents::Ids(ids) => exact(key.word().is_some_and(|id| ids.contains(id))),
         Contents::Roaring(ids) => exact(key.word().is_some_and(|id| ids.contains(id))),
         Contents::Other(_) => "no",
-    }
-}
-
-/// How the maker writes a number of this type.
-fn form(filter: &Foreign, key_type: KeyType) -> NumberForm {
-    match (filter, key_type) {
-        (Foreign::RedisBloom(_) | Foreign::RedisCuckoo(_), KeyType::F64) => NumberForm::Fraction,
-        (Foreign::RedisBloom(_) | Foreign::RedisCuckoo(_), KeyType::U64) => NumberForm::Unsigned,
-        (Foreign::RedisBloom(_) | Foreign::RedisCuckoo(_), _) => NumberForm::Signed,
-        (Foreign::Parquet(filters), KeyType::F64) if filters.physical() == Physical::Float => {
-            NumberForm::Float
-        }
-        (Foreign::Guava(_) | Foreign::Parquet(_), KeyType::I32) => NumberForm::Four,
-        _ => NumberForm::Eight,
     }
 }

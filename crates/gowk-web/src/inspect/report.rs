@@ -45,7 +45,7 @@ fn keys(filter: &AnyFilter<Mapped>) -> Value {
     let histogram = filter.histogram();
     let mut report = stats(&filter.stats());
     report["format"] = "gowk".into();
-    report["shape"] = shape(filter).into();
+    report["shape"] = filter.shape().into();
     report["hash"] = filter.hasher().id().name().into();
     report["keys_in_head"] = filter.head().keys.into();
     report["histogram"] = histogram
@@ -90,20 +90,6 @@ fn integers(family: &str, ids: &impl IntegerSet) -> Value {
         "first": ids.select(0).map(|id| id.to_string()),
         "last": len.checked_sub(1).and_then(|last| ids.select(last)).map(|id| id.to_string()),
     })
-}
-
-fn shape(filter: &AnyFilter<Mapped>) -> String {
-    match filter {
-        AnyFilter::BlockedBloom(filter) => filter.params().to_string(),
-        AnyFilter::Bloom(filter) => filter.params().to_string(),
-        AnyFilter::SplitBlockBloom(filter) => filter.params().to_string(),
-        AnyFilter::CountingBloom(filter) => filter.params().to_string(),
-        AnyFilter::Window(filter) => filter.params().to_string(),
-        AnyFilter::Cuckoo(filter) => filter.params().to_string(),
-        AnyFilter::BinaryFuse(filter) => filter.params().to_string(),
-        AnyFilter::ScalableBloom(filter) => format!("a chain of {}", filter.links()),
-        _ => "unknown".into(),
-    }
 }
 
 fn foreign_shape(filter: &Foreign) -> String {

@@ -19,7 +19,11 @@ use crate::{
     store::{Heap, Line, Store},
     window::Window,
 };
-use alloc::vec::Vec;
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
 
 /// A filter of any family.
 ///
@@ -67,6 +71,22 @@ macro_rules! each {
             AnyFilter::BinaryFuse($filter) => $call,
         }
     };
+}
+
+impl<S: Store> AnyFilter<S> {
+    /// Its size and shape in words.
+    pub fn shape(&self) -> String {
+        match self {
+            Self::BlockedBloom(filter) => filter.params().to_string(),
+            Self::Bloom(filter) => filter.params().to_string(),
+            Self::SplitBlockBloom(filter) => filter.params().to_string(),
+            Self::CountingBloom(filter) => filter.params().to_string(),
+            Self::Window(filter) => filter.params().to_string(),
+            Self::Cuckoo(filter) => filter.params().to_string(),
+            Self::BinaryFuse(filter) => filter.params().to_string(),
+            Self::ScalableBloom(filter) => format!("a chain of {}", filter.links()),
+        }
+    }
 }
 
 impl<S: Store> Filter for AnyFilter<S> {

@@ -1,7 +1,9 @@
 //! Answers on their way out.
 
-use super::Query;
-use crate::exit::Found;
+use crate::{
+    exit::Found,
+    options::{KeyArgs, tell_skipped},
+};
 use anyhow::Context;
 use gowk_jobs::input::{Block, Record};
 use serde_json::json;
@@ -82,15 +84,20 @@ impl Format {
 
 /// Which answers are wanted, and how.
 #[expect(clippy::struct_excessive_bools, reason = "flags are independent of each other")]
-#[derive(Clone, Copy)]
-pub(crate) struct Choice {
-    pub(crate) invert: bool,
-    pub(crate) count: bool,
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct SelectArgs {
+    /// Select the lines that are surely not known
+    #[arg(short = 'v', long)]
+    invert: bool,
+    /// Print only how many lines are selected
+    #[arg(short, long)]
+    count: bool,
+    /// Print nothing and stop at the first selected line; the exit status tells
+    #[arg(short, long)]
     pub(crate) quiet: bool,
-    pub(crate) json: bool,
-    pub(crate) separator: u8,
-    /// What a known key is called.
-    pub(crate) known: &'static str,
+    /// Print one JSON object for each selected line, or with --count one for all
+    #[arg(long)]
+    json: bool,
 }
 
 /// Standard output, and the counts.
@@ -117,19 +124,9 @@ impl fmt::Display for Enough {
 impl std::error::Error for Enough {}
 
 impl Answers {
-    pub(super) fn new(query: &Query, known: &'static str) -> Self {
-        Self::with(Choice {
-            invert: query.invert,
-            count: query.count,
-            quiet: query.quiet,
-            json: query.json,
-            separator: query.keys.separator().byte(),
-            known,
-        })
-    }
-
-    pub(crate) fn with(choice: Choice) -> Self {
-        let Choice { invert, count, quiet, json, separator, known } = choice;
+    /// `known` is what a known key is called.
+    pub(crate) fn new(select: SelectArgs, keys: &KeyArgs, known: &'static str) -> Self {
+        let (SelectArgs { invert, count, quiet, json }, separator) = (select, keys.separator().byte());
         let format =
             Format { wanted: Outcome::of(!invert), prints: !(count || quiet), json, separator, known };
         Self { format, count, quiet, out: io::stdout(), lines: 0, selected: 0, skipped: 0 }
@@ -137,10 +134,6 @@ impl Answers {
 
     pub(crate) fn format(&self) -> Format {
         self.format
-    }
-
-    pub(crate) fn skipped(&self) -> u64 {
-        self.skipped
     }
 
     pub(crate) fn give(&mut self, part: &Part) -> anyhow::Result<()> {
@@ -161,7 +154,21 @@ impl Answers {
         self.out.write_all(text).and_then(|()| self.out.flush()).context("cannot write the answer")
     }
 
-    pub(crate) fn finish(mut self) -> anyhow::Result<Found> {
+    /// What the command comes to: the counts are told, and having found enough is no error.
+    pub(crate) fn conclude(result: anyhow::Result<Self>) -> anyhow::Result<Found> {
+        match result {
+            Ok(answers) => {
+                let skipped = answers.skipped;
+                let found = answers.finish()?;
+                tell_skipped(skipped);
+                Ok(found)
+            }
+            Err(error) if error.is::<Enough>() => Ok(Found::Something),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn finish(mut self) -> anyhow::Result<Found> {
         if self.count && !self.quiet {
             let text = match self.format.json {
                 false => format!("{}\n", self.selected),

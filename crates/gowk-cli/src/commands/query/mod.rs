@@ -8,10 +8,10 @@ use crate::{
     exit::Found,
     filter_file::{self, FilterFile},
     foreign::{self, FormatArgs},
-    options::{KeyArgs, MemoryArgs, tell_skipped},
+    options::{KeyArgs, MemoryArgs},
     progress::Watch,
 };
-use answers::{Answers, Enough};
+use answers::{Answers, SelectArgs};
 use anyhow::bail;
 use gowk_jobs::input::{Input, KeyType, Keys, map_in_order};
 use known::{Asker, Known};
@@ -38,24 +38,13 @@ Examples:
   gowk query events.parquet --column id ids.txt     the filters of a Parquet file
 
 Exit status: 0 if a line was selected, 1 if none was, 2 on an error.")]
-#[expect(clippy::struct_excessive_bools, reason = "flags are independent of each other")]
 pub(crate) struct Query {
     /// A filter, or a file of keys, one a line; - is standard input
     known: PathBuf,
     /// Files of keys to ask for; standard input if there are none, or where it says -
     asked: Vec<PathBuf>,
-    /// Select the lines that are surely not known
-    #[arg(short = 'v', long)]
-    invert: bool,
-    /// Print only how many lines are selected
-    #[arg(short, long)]
-    count: bool,
-    /// Print nothing and stop at the first selected line; the exit status tells
-    #[arg(short, long)]
-    quiet: bool,
-    /// Print one JSON object for each selected line, or with --count one for all
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    select: SelectArgs,
     #[command(flatten)]
     format: FormatArgs,
     #[command(flatten)]
@@ -66,7 +55,7 @@ pub(crate) struct Query {
 
 impl Query {
     pub(crate) fn run(self) -> anyhow::Result<Found> {
-        let mut watch = Watch::new(!self.quiet);
+        let mut watch = Watch::new(!self.select.quiet);
         let stdin = Path::new("-");
         if self.known == stdin && (self.asked.is_empty() || self.asked.iter().any(|path| path == stdin)) {
             bail!(
@@ -77,13 +66,13 @@ impl Query {
         let asked = self.keys.input(&self.asked, &watch)?;
         let result = match known {
             Some(FilterFile::Keys(filter)) => {
-                let mut answers = Answers::new(&self, "maybe");
+                let mut answers = Answers::new(self.select, &self.keys, "maybe");
                 self.ask(&Known::Filter(filter), &asked, &self.keys.keys(), &mut answers).map(|()| answers)
             }
             Some(FilterFile::Foreign(filter)) => {
                 let keys = self.keys.keys_or(foreign::key_type(&filter));
                 let hash = foreign::hash(&filter, keys.key_type)?;
-                let mut answers = Answers::new(&self, "maybe");
+                let mut answers = Answers::new(self.select, &self.keys, "maybe");
                 self.ask(&Known::Foreign(filter, hash), &asked, &keys, &mut answers).map(|()| answers)
             }
             Some(FilterFile::Ids(ids)) => {
@@ -96,26 +85,17 @@ impl Query {
                         keys.key_type
                     );
                 }
-                let mut answers = Answers::new(&self, "known");
+                let mut answers = Answers::new(self.select, &self.keys, "known");
                 self.ask(&Known::Ids(ids), &asked, &keys, &mut answers).map(|()| answers)
             }
             None => {
                 let known = self.keys.input(std::slice::from_ref(&self.known), &watch)?;
-                let mut answers = Answers::new(&self, "known");
+                let mut answers = Answers::new(self.select, &self.keys, "known");
                 exact::ask_list(&self, &known, &asked, &mut answers).map(|()| answers)
             }
         };
         watch.done();
-        match result {
-            Ok(answers) => {
-                let skipped = answers.skipped();
-                let found = answers.finish()?;
-                tell_skipped(skipped);
-                Ok(found)
-            }
-            Err(error) if error.is::<Enough>() => Ok(Found::Something),
-            Err(error) => Err(error),
-        }
+        Answers::conclude(result)
     }
 
     /// Lets the asked lines stream past what is known, on all threads; the answers come in order.

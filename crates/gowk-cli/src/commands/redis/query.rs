@@ -2,9 +2,9 @@
 
 use super::servers::{Either, ServerArgs};
 use crate::{
-    commands::query::answers::{Answers, Choice, Enough, Outcome},
+    commands::query::answers::{Answers, Outcome, SelectArgs},
     exit::Found,
-    options::{KeyArgs, tell_skipped},
+    options::KeyArgs,
     progress::Watch,
 };
 use gowk::{Digest, Key};
@@ -22,24 +22,13 @@ Examples:
   gowk redis query -c seen access.log -f 1 -d ' '
 
 Exit status: 0 if a line was selected, 1 if none was, 2 on an error.")]
-#[expect(clippy::struct_excessive_bools, reason = "flags are independent of each other")]
 pub(super) struct Query {
     /// The filter
     name: String,
     /// Files of keys to ask for; standard input if there are none, or where it says -
     asked: Vec<PathBuf>,
-    /// Select the lines that are surely not known
-    #[arg(short = 'v', long)]
-    invert: bool,
-    /// Print only how many lines are selected
-    #[arg(short, long)]
-    count: bool,
-    /// Print nothing and stop at the first selected line; the exit status tells
-    #[arg(short, long)]
-    quiet: bool,
-    /// Print one JSON object for each selected line, or with --count one for all
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    select: SelectArgs,
     #[command(flatten)]
     servers: ServerArgs,
     #[command(flatten)]
@@ -48,28 +37,12 @@ pub(super) struct Query {
 
 impl Query {
     pub(super) fn run(self) -> anyhow::Result<Found> {
-        let mut watch = Watch::new(!self.quiet);
+        let mut watch = Watch::new(!self.select.quiet);
         let filter = Either::open(&self.servers.connect()?, &self.name)?;
-        let mut answers = Answers::with(Choice {
-            invert: self.invert,
-            count: self.count,
-            quiet: self.quiet,
-            json: self.json,
-            separator: self.keys.separator().byte(),
-            known: "maybe",
-        });
+        let mut answers = Answers::new(self.select, &self.keys, "maybe");
         let result = self.ask(&filter, &mut answers, &watch);
         watch.done();
-        match result {
-            Ok(()) => {
-                let skipped = answers.skipped();
-                let found = answers.finish()?;
-                tell_skipped(skipped);
-                Ok(found)
-            }
-            Err(error) if error.is::<Enough>() => Ok(Found::Something),
-            Err(error) => Err(error),
-        }
+        Answers::conclude(result.map(|()| answers))
     }
 
     fn ask(&self, filter: &Either, answers: &mut Answers, watch: &Watch) -> anyhow::Result<()> {

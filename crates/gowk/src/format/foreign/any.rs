@@ -1,6 +1,9 @@
 //! A filter of another system whose format is only known when its file is opened.
 
-use super::{ForeignError, Format};
+use super::{
+    ForeignError, Format,
+    keys::{Number, NumberForm},
+};
 use crate::{
     error::{Full, MergeError},
     filter::{Filter, Insert, Merge},
@@ -8,7 +11,7 @@ use crate::{
         dcso::DcsoBloom,
         file::replace,
         guava::GuavaBloom,
-        parquet::{self, ColumnFilters},
+        parquet::{self, ColumnFilters, Physical},
         redisbloom::{RedisBloom, RedisCuckoo},
         spark::SparkBloom,
     },
@@ -98,6 +101,20 @@ macro_rules! each {
 }
 
 impl Foreign {
+    /// The form in which the maker of this filter hashes numbers of a type.
+    pub fn number_form(&self, number: Number) -> NumberForm {
+        match (self, number) {
+            (Self::RedisBloom(_) | Self::RedisCuckoo(_), Number::F64) => NumberForm::Fraction,
+            (Self::RedisBloom(_) | Self::RedisCuckoo(_), Number::U64) => NumberForm::Unsigned,
+            (Self::RedisBloom(_) | Self::RedisCuckoo(_), _) => NumberForm::Signed,
+            (Self::Parquet(filters), Number::F64) if filters.physical() == Physical::Float => {
+                NumberForm::Float
+            }
+            (Self::Guava(_) | Self::Parquet(_), Number::I32) => NumberForm::Four,
+            _ => NumberForm::Eight,
+        }
+    }
+
     /// The filter in a file whose format its bytes tell.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ForeignError> {
         let bytes = MappedBytes::map(&File::open(path)?)?;

@@ -56,6 +56,19 @@ impl Key for Utf16<'_> {
     }
 }
 
+/// A type of numbers, as those who ask know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// 32 bits with a sign.
+    I32,
+    /// 64 bits with a sign.
+    I64,
+    /// 64 bits without one.
+    U64,
+    /// 64 bits with a fraction.
+    F64,
+}
+
 /// The bytes that a maker hashes of a number, where keys come as words of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
