@@ -49,6 +49,12 @@ impl Counts {
 /// From this share on slots and arena get all their addresses at once, on huge pages.
 const LARGE: usize = 8 << 20;
 
+/// Slots from the home on that a key is looked for in before others.
+const LIKELY: usize = 4;
+
+/// About where the entry of a short key ends.
+const SHORT: usize = 20;
+
 const TAG: u64 = !0 << 33;
 const MARK: u64 = 1 << 32;
 const ENTRY: u64 = MARK - 1;
@@ -119,10 +125,12 @@ impl Shard {
         (((hash >> 33) * self.homes) >> 31) as usize
     }
 
-    /// Asks for the slot of a key.
+    /// Asks for the slots of a key: every third time they lie in two lines of the cache.
     #[inline(always)]
     pub(crate) fn fetch_slot(&self, hash: u64) {
-        prefetch(&self.slots[self.home(hash)]);
+        let home = self.home(hash);
+        prefetch(&self.slots[home]);
+        prefetch(&self.slots[home + LIKELY - 1]);
     }
 
     /// Asks for the entry that is most likely the key's, and tells its slot. The slots should be in the cache by now.
@@ -131,10 +139,15 @@ impl Shard {
         // The slots of a home are mostly the next few. Which one it is is nothing that a processor could guess, so none of
         // the comparisons is a branch.
         let home = self.home(hash);
-        let Some(slots) = self.slots[home..].first_chunk::<4>() else { return Hint(usize::MAX) };
-        let likely = (0..4).fold(0, |bits, i| bits | u32::from((slots[i] ^ hash) & TAG == 0) << i);
-        let at = (likely | 8).trailing_zeros() as usize;
-        prefetch(&self.arena[(slots[at] & ENTRY) as usize]);
+        let Some(slots) = self.slots[home..].first_chunk::<LIKELY>() else { return Hint(usize::MAX) };
+        let likely = (0..LIKELY).fold(0, |bits, i| bits | u32::from((slots[i] ^ hash) & TAG == 0) << i);
+        let at = (likely | 1 << (LIKELY - 1)).trailing_zeros() as usize;
+        let entry = (slots[at] & ENTRY) as usize;
+        prefetch(&self.arena[entry]);
+        // Entries are packed, and so every fourth of a short key ends in the next line.
+        if let Some(end) = self.arena.get(entry + SHORT) {
+            prefetch(end);
+        }
         Hint(home + at)
     }
 
