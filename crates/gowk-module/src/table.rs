@@ -91,6 +91,8 @@ table! {
     [c"BF.CLEAR", bf::clear, FREE_FAST, 2, First, c"Forgets all items", c"O(n) in the size"],
     [c"BF.DUMP", bf::dump, READ, 2, First, c"The filter as the bytes of a .gowk file", c"O(n) in the size"],
     [c"BF.LOAD", bf::load, WRITE, 3, First, c"Makes a filter of the bytes of a .gowk file", c"O(n) in the size"],
+    [c"BF.SHARDADD", bf::shardadd, FREE_FAST, 6, First, c"Sets the bits of keys in a string that is a shard of gowk-redis", c"O(keys)"],
+    [c"BF.SHARDASK", bf::shardask, READ_FAST, 6, First, c"Whether keys may be in a string that is a shard of gowk-redis", c"O(keys)"],
     [c"CF.RESERVE", cf::reserve, WRITE, -3, First, c"Creates an empty cuckoo filter", c"O(n) in its size"],
     [c"CF.ADD", cf::add, WRITE_FAST, 3, First, c"Adds an item, once more if it is there", c"O(1), O(n) when it doubles"],
     [c"CF.ADDNX", cf::addnx, WRITE_FAST, 3, First, c"Adds an item unless it may be there", c"O(1), O(n) when it doubles"],

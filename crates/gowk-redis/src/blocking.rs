@@ -14,7 +14,7 @@
 
 use crate::{BatchError, Error, Info, Options, Spec};
 use gowk::{BlockedBloom, BlockedParams, CountingBloom, Hasher, Inserted, Key, Removed, store::Store};
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 use tokio::runtime::{Builder, Runtime};
 
 /// Connections to one server or to all nodes of a cluster. Cheap to clone.
@@ -37,6 +37,11 @@ impl Servers {
     /// How many nodes take keys.
     pub fn masters(&self) -> usize {
         self.servers.masters()
+    }
+
+    /// Whether the commands of the module are used; see [`Options::module`].
+    pub fn uses_module(&self) -> bool {
+        self.servers.uses_module()
     }
 
     /// Creates a filter, or opens it if it is there with the same parameters.
@@ -181,6 +186,11 @@ impl Bloom {
         self.servers.wait(self.filter.export())
     }
 
+    /// Writes the filter to a file, shard after shard.
+    pub fn export_to(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
+        self.servers.wait(self.filter.export_to(path))
+    }
+
     /// Takes in all keys of a filter in memory or a file.
     pub fn merge<S: Store>(&self, filter: &BlockedBloom<S>) -> Result<(), Error> {
         self.servers.wait(self.filter.merge(filter))
@@ -283,5 +293,10 @@ impl Counting {
     /// The filter in memory.
     pub fn export(&self) -> Result<CountingBloom, Error> {
         self.servers.wait(self.filter.export())
+    }
+
+    /// Writes the filter to a file, shard after shard.
+    pub fn export_to(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
+        self.servers.wait(self.filter.export_to(path))
     }
 }

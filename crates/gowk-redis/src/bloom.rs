@@ -14,7 +14,7 @@ use gowk::{
     BlockedBloom, BlockedParams, Build, Digest, Hasher, Inserted, Key, MergeError,
     store::{Line, Store},
 };
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 /// A Bloom filter spread over the servers. Cheap to clone; all clones share what they know of the filter.
 ///
@@ -89,8 +89,10 @@ impl Bloom {
 
     /// Whether each of these keys may be in the set.
     pub async fn may_contain_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
-        let covers = |generation: &Generation, block: &[u8], digest| params(generation).covers(block, digest);
-        self.core.read(&self.core.digests(keys), covers).await
+        let ask = async |generation: &Generation, digests: &[Digest], which: &[usize], replicas| {
+            self.core.ask(generation, &params(generation), digests, which, replicas).await
+        };
+        self.core.read(&self.core.digests(keys), ask).await
     }
 
     /// What the filter holds: exactly, counting all bits, or from some of the shards.
@@ -143,6 +145,12 @@ impl Bloom {
             })
             .await?;
         Ok(filter)
+    }
+
+    /// Writes the filter to a `.gowk` file, shard after shard, so that it need not fit into memory here; gives back how many bytes it has.
+    /// The file is whole or not there. As [`export`](Self::export), of keys that are added meanwhile.
+    pub async fn export_to(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
+        self.core.export_to(path.as_ref()).await
     }
 
     /// Brings a filter from memory or a file onto the servers: creates it with the same shape and seed, or takes it into one that is there

@@ -18,10 +18,10 @@ use crate::{
     write::Write,
 };
 use gowk::{
-    Build, CountingBloom, CountingParams, Filter, Hasher, Inserted, Key, Removed,
+    Build, CountingBloom, CountingParams, Digest, Filter, Hasher, Inserted, Key, Removed,
     store::{Line, Store},
 };
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 /// A counting Bloom filter spread over the servers: four bits a counter, so four times the memory of a [`Bloom`](crate::Bloom).
 ///
@@ -94,8 +94,12 @@ impl Counting {
 
     /// How often each key has come, or more.
     pub async fn count_many<K: Key>(&self, keys: &[K]) -> Result<Vec<u32>, BatchError> {
-        let count = |generation: &Generation, block: &[u8], digest| params(generation).count(block, digest);
-        self.core.read(&self.core.digests(keys), count).await
+        let ask = async |generation: &Generation, digests: &[Digest], which: &[usize], replicas| {
+            let params = params(generation);
+            let count = |block: &[u8], digest| params.count(block, digest);
+            self.core.ask_blocks(generation, digests, which, replicas, count).await
+        };
+        self.core.read(&self.core.digests(keys), ask).await
     }
 
     /// Whether the key may have come `times` times. `false` is certain. Above 15 the answer is that for 15.
@@ -141,6 +145,12 @@ impl Counting {
             })
             .await?;
         Ok(filter)
+    }
+
+    /// Writes the filter to a `.gowk` file, shard after shard, so that it need not fit into memory here; gives back how many bytes it has.
+    /// The file is whole or not there. As [`export`](Self::export), of keys that are added meanwhile.
+    pub async fn export_to(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
+        self.core.export_to(path.as_ref()).await
     }
 
     /// Brings a filter from memory or a file onto the servers, under a name that is free.

@@ -2,7 +2,7 @@
 
 use gowk::{MergeError, ParamsError};
 use redis::RedisError;
-use std::{fmt, time::Duration};
+use std::{fmt, io, path::PathBuf, sync::Arc, time::Duration};
 
 /// What went wrong. No variant holds a URL or a password.
 #[derive(Clone, Debug)]
@@ -105,6 +105,13 @@ pub enum Error {
         /// What happened.
         source: RedisError,
     },
+    /// A file could not be written.
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: Arc<io::Error>,
+    },
     /// A new generation is being built already.
     Rebuilding {
         /// The name.
@@ -185,6 +192,7 @@ impl fmt::Display for Error {
                 f,
                 "no answer ({source}) to a command that must not be sent twice; it may have been carried out or not"
             ),
+            Self::File { path, source } => write!(f, "cannot write {}: {source}", path.display()),
             Self::Rebuilding { name } => write!(
                 f,
                 "a new generation of filter {name:?} is being built already; wait for it, or abort it"

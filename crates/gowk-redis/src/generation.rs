@@ -74,6 +74,24 @@ impl Shape {
         }
     }
 
+    /// How many bits of these bytes are set, or how many counters are not 0.
+    pub(crate) fn used(&self, bytes: &[u8]) -> u64 {
+        let of_byte = |byte: &u8| match self {
+            Self::Bloom(_) => byte.count_ones(),
+            Self::Counting(_) => u32::from(byte & 15 != 0) + u32::from(byte >> 4 != 0),
+        };
+        bytes.iter().map(|byte| u64::from(of_byte(byte))).sum()
+    }
+
+    /// How many keys use so many bits or counters, of all there are.
+    pub(crate) fn items_for(&self, used: u64) -> f64 {
+        let bytes = (self.blocks() * self.block_bytes()) as f64;
+        match self {
+            Self::Bloom(params) => params.items_for_fill(used as f64 / (8.0 * bytes)),
+            Self::Counting(params) => params.items_for_fill(used as f64 / (2.0 * bytes)),
+        }
+    }
+
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Bloom(_) => "bloom",

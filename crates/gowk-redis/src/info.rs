@@ -136,8 +136,7 @@ impl Core {
         let (mut set, mut places) = (0, 0);
         for &shard in sample {
             let bytes = self.read_shard(generation, shard).await?;
-            set +=
-                bytes.iter().map(|byte| u64::from(byte & 15 != 0) + u64::from(byte >> 4 != 0)).sum::<u64>();
+            set += generation.shape.used(&bytes);
             places += 2 * bytes.len() as u64;
         }
         Ok((set, places))

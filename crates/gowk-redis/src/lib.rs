@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod batch;
 pub mod blocking;
 mod bloom;
 mod core;
@@ -12,6 +13,7 @@ mod info;
 mod meta;
 mod net;
 mod options;
+mod packed;
 mod read;
 mod rebuild;
 mod slots;

@@ -19,6 +19,7 @@ pub struct Options {
     pub(crate) replicas: bool,
     pub(crate) wait: Option<Wait>,
     pub(crate) cluster: Option<bool>,
+    pub(crate) module: bool,
 }
 
 /// Replicas that have to confirm an add.
@@ -39,6 +40,7 @@ impl Default for Options {
             replicas: false,
             wait: None,
             cluster: None,
+            module: true,
         }
     }
 }
@@ -81,6 +83,13 @@ impl Options {
     #[must_use]
     pub fn wait(self, replicas: usize, timeout: Duration) -> Self {
         Self { wait: (replicas > 0).then_some(Wait { replicas, timeout }), ..self }
+    }
+
+    /// Whether to use the commands of our module where all nodes have them, which spares servers most of their time; true unless said. The
+    /// filter is the same either way, and both kinds of clients may work on it at once.
+    #[must_use]
+    pub fn module(self, module: bool) -> Self {
+        Self { module, ..self }
     }
 
     /// Whether the servers are a cluster; asked of the first one unless said.

@@ -23,11 +23,11 @@ const BATCH: usize = 20_000;
 const ROUNDS: usize = 8;
 
 impl Core {
-    /// Asks for the block of each key, and gives what `judge` makes of it.
+    /// Asks for each key by `ask`, which gives none where a shard is not there; again where the filter was switched meanwhile.
     pub(crate) async fn read<T: Clone + Default>(
         &self,
         digests: &[Digest],
-        judge: impl Fn(&Generation, &[u8], Digest) -> T,
+        ask: impl AsyncFn(&Generation, &[Digest], &[usize], bool) -> Vec<Result<Option<T>, Error>>,
     ) -> Result<Vec<T>, BatchError> {
         let mut answers = vec![T::default(); digests.len()];
         let mut failed = Vec::new();
@@ -38,15 +38,10 @@ impl Core {
                 let meta = self.meta();
                 let generation = &meta.live;
                 let mut gone = Vec::new();
-                for (&at, answer) in
-                    todo.iter().zip(self.blocks(generation, digests, &todo, round == 0).await)
-                {
+                for (&at, answer) in todo.iter().zip(ask(generation, digests, &todo, round == 0).await) {
                     match answer {
-                        Ok(block) if block.len() as u64 == generation.shape.block_bytes() => {
-                            answers[start + at] = judge(generation, &block, digests[at]);
-                        }
-                        Ok(_) => gone.push(at),
-                        Err(error) if is_wrong_type(&error) => gone.push(at),
+                        Ok(Some(answer)) => answers[start + at] = answer,
+                        Ok(None) => gone.push(at),
                         Err(error) => failed.push((start + at, error)),
                     }
                 }
@@ -73,14 +68,15 @@ impl Core {
         batch_result(answers, failed)
     }
 
-    /// The bytes of the blocks of these digests.
-    async fn blocks(
+    /// What `judge` makes of the blocks of these digests.
+    pub(crate) async fn ask_blocks<T>(
         &self,
         generation: &Generation,
         digests: &[Digest],
         which: &[usize],
         replicas: bool,
-    ) -> Vec<Result<Vec<u8>, Error>> {
+        judge: impl Fn(&[u8], Digest) -> T,
+    ) -> Vec<Result<Option<T>, Error>> {
         let request = |at: &usize| {
             let spot = generation.spot(digests[*at]);
             let mut getrange = cmd("GETRANGE");
@@ -91,10 +87,15 @@ impl Core {
         let requests: Vec<Request> = which.iter().map(request).collect();
         let how = How { replicas: replicas && self.servers.options().replicas, ..How::default() };
         let answers = self.servers.run(&requests, how).await;
-        let bytes = |answer: Result<Value, Error>| match answer? {
-            Value::BulkString(bytes) => Ok(bytes),
-            _ => Err(Error::Reply { command: "GETRANGE" }),
-        };
-        answers.into_iter().map(bytes).collect()
+        let judged = answers.into_iter().zip(which).map(|(answer, at)| match answer {
+            Ok(Value::BulkString(block)) if block.len() as u64 == generation.shape.block_bytes() => {
+                Ok(Some(judge(&block, digests[*at])))
+            }
+            Ok(Value::BulkString(_)) => Ok(None),
+            Ok(_) => Err(Error::Reply { command: "GETRANGE" }),
+            Err(error) if is_wrong_type(&error) => Ok(None),
+            Err(error) => Err(error),
+        });
+        judged.collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Bits in bulk: out to a filter in memory, in from one, from one filter to another.
+//! Bits in bulk: out to a filter in memory or to a file, in from one, from one filter to another.
 //!
 //! A shard holds bytes as a `.gowk` file does, so they go as they are. They are or-ed in by the server (`BITOP OR` with a key beside the
 //! shard), so that nothing is lost that others add meanwhile, and doing it twice changes nothing.
@@ -6,12 +6,14 @@
 use crate::{
     core::Core,
     error::Error,
-    generation::Generation,
+    generation::{Generation, Shape},
     meta::is_wrong_type,
     net::{How, Request},
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
+use gowk::format::FileWriter;
 use redis::{Value, cmd};
+use std::{io, path::Path, sync::Arc};
 
 /// Shards on their way at once: some MB.
 const SHARDS_IN_FLIGHT: usize = 8;
@@ -31,6 +33,25 @@ impl Core {
             each(shard as u64, &bytes?)?;
         }
         Ok(())
+    }
+
+    /// Writes all shards to a file, one after the other; gives back its bytes.
+    pub(crate) async fn export_to(&self, path: &Path) -> Result<u64, Error> {
+        let live = self.reload().await?.live.clone();
+        let broken = |source: io::Error| Error::File { path: path.to_owned(), source: Arc::new(source) };
+        let file = match &live.shape {
+            Shape::Bloom(params) => FileWriter::blocked(path, params, live.hasher),
+            Shape::Counting(params) => FileWriter::counting(path, params, live.hasher),
+        };
+        let (mut file, mut set, mut len) = (file.map_err(broken)?, 0, 0);
+        let each = |_, bytes: &[u8]| {
+            set += live.shape.used(bytes);
+            len += bytes.len() as u64;
+            file.write(bytes).map_err(broken)
+        };
+        self.read_shards(&live, each).await?;
+        file.finish(live.shape.items_for(set).round() as u64).map_err(broken)?;
+        Ok(len)
     }
 
     pub(crate) async fn read_shard(&self, generation: &Generation, shard: u64) -> Result<Vec<u8>, Error> {

@@ -11,6 +11,7 @@
 //! So nobody has to wait for clocks or leases: whoever writes after a rebuild has begun learns it from the write itself.
 
 use crate::{
+    batch::{Routed, commands, route},
     core::Core,
     error::{BatchError, Error},
     generation::{GUARD, Generation, SHADOWED, Shape},
@@ -34,7 +35,7 @@ pub(crate) enum Write {
 
 /// What came of a key in one generation.
 #[derive(Clone, Debug)]
-enum Outcome {
+pub(crate) enum Outcome {
     /// Written. For an add: whether the key was new; for a remove: whether it was there.
     Done {
         changed: bool,
@@ -208,24 +209,16 @@ impl Core {
         todo
     }
 
-    /// Writes these digests into a generation.
-    async fn write_into(
+    /// Writes these digests into a generation by commands that every server has.
+    pub(crate) async fn write_plain(
         &self,
         generation: &Generation,
         digests: &[Digest],
         due: &[usize],
         write: Write,
     ) -> Vec<(usize, Outcome)> {
-        let mut spots: Vec<(u64, u64, usize)> = due
-            .iter()
-            .map(|&at| {
-                let spot = generation.spot(digests[at]);
-                (spot.shard, spot.byte, at)
-            })
-            .collect();
-        spots.sort_unstable();
-        let groups: Vec<&[(u64, u64, usize)]> =
-            spots.chunk_by(|a, b| a.0 == b.0).flat_map(|shard| shard.chunks(KEYS)).collect();
+        let routed = route(generation, digests, due);
+        let groups = commands(&routed, KEYS);
         let requests: Vec<Request> = groups
             .iter()
             .map(|keys| Request {
@@ -244,13 +237,7 @@ impl Core {
         judged.collect()
     }
 
-    fn command(
-        &self,
-        generation: &Generation,
-        digests: &[Digest],
-        keys: &[(u64, u64, usize)],
-        write: Write,
-    ) -> Cmd {
+    fn command(&self, generation: &Generation, digests: &[Digest], keys: &[Routed], write: Write) -> Cmd {
         let shard = keys[0].0;
         let (key, guard) = (generation.key(&self.name, shard), format!("#{}", generation.shard_len(shard)));
         let mut command = match write {
@@ -289,7 +276,7 @@ fn each_place(shape: &Shape, digest: Digest, mut each: impl FnMut(u32)) {
 
 fn outcomes(
     generation: &Generation,
-    keys: &[(u64, u64, usize)],
+    keys: &[Routed],
     answer: Result<Value, Error>,
     write: Write,
 ) -> Vec<Outcome> {

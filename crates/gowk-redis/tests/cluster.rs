@@ -167,6 +167,27 @@ async fn a_master_dies_and_no_confirmed_add_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn keys_of_a_node_that_is_gone_for_good_fail_and_all_others_are_served() {
+    let mut cluster = Cluster::start(0, &["--cluster-require-full-coverage", "no"]);
+    let servers = connect(&cluster, Options::default().patience(Duration::from_secs(1))).await;
+    let seen = Bloom::create(&servers, "seen", &Spec::new(100_000, 0.001)).await.unwrap();
+    let all = keys(0..30_000);
+    seen.add_many(&all).await.unwrap();
+    cluster.nodes[1].kill();
+    let failed = |error: BatchError| {
+        assert!(matches!(*error.source, Error::NoServer { .. } | Error::Server(_)), "{error}");
+        assert!((8_000..12_000).contains(&error.failed.len()), "a third: {error}");
+        error.failed
+    };
+    let asked = failed(seen.may_contain_many(&all).await.unwrap_err());
+    assert_eq!(failed(seen.add_many(&all).await.unwrap_err()), asked);
+    let rest: Vec<u64> =
+        all.iter().filter(|key| asked.binary_search(&(**key as usize)).is_err()).copied().collect();
+    seen.add_many(&rest).await.unwrap();
+    all_there(&seen, &rest).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn replicas_answer_if_they_may() {
     let cluster = Cluster::start(1, &[]);
     let servers =

@@ -104,6 +104,11 @@ fn the_bits_are_those_of_a_filter_in_memory() {
         here.insert_many(&keys(0..20_000));
         let there = seen.export().unwrap();
         assert!(there == here, "at {fpp}");
+        let folder = tempfile::tempdir().unwrap();
+        let (whole, pieces) = (folder.path().join("whole"), folder.path().join("pieces"));
+        here.save(&whole).unwrap();
+        assert_eq!(seen.export_to(&pieces).unwrap(), here.params().bits() / 8);
+        assert!(std::fs::read(whole).unwrap() == std::fs::read(pieces).unwrap(), "shard by shard, at {fpp}");
         // And back, under another name and with other shards.
         let again = servers.import("again", &there, &Spec::new(20_000, fpp).shard_bytes(8192)).unwrap();
         assert!(again.export().unwrap() == here);
@@ -292,6 +297,10 @@ fn a_shard_that_vanished_is_an_error_for_its_keys_and_never_a_no() {
     assert_eq!(check(connect(&server).open("seen").unwrap().may_contain_many(&all).unwrap_err()), asked);
     assert!(matches!(seen.info(true), Err(Error::Lost { .. })));
     assert!(matches!(seen.export(), Err(Error::Lost { .. })));
+    let folder = tempfile::tempdir().unwrap();
+    assert!(matches!(seen.export_to(folder.path().join("cut.gowk")), Err(Error::Lost { .. })));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no file that is not whole");
+    assert!(matches!(seen.export_to("/no/such/folder/x.gowk"), Err(Error::File { .. })));
     let rest: Vec<u64> =
         all.iter().enumerate().filter(|(at, _)| !asked.contains(at)).map(|(_, key)| *key).collect();
     assert!(seen.may_contain_many(&rest).unwrap().into_iter().all(|found| found));
@@ -448,6 +457,10 @@ fn keys_are_counted_and_taken_out() {
     here.insert_many(&keys(0..5_000));
     here.remove_many(&keys(1_000..3_000));
     assert!(carts.export().unwrap() == here);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("carts.gowk");
+    carts.export_to(&path).unwrap();
+    assert!(std::fs::read(path).unwrap() == here.to_bytes(), "shard by shard");
     let again = servers.import_counting("again", &here, &Spec::new(10_000, 1e-4)).unwrap();
     assert!(again.export().unwrap() == here);
     assert!(matches!(
@@ -522,6 +535,30 @@ fn a_server_that_goes_is_waited_for_and_then_named() {
     let error = seen.add_many(&keys(0..10)).unwrap_err();
     assert!(matches!(*error.source, Error::NoServer { .. }), "{error}");
     assert_eq!(error.failed.len(), 10);
+}
+
+#[test]
+fn a_slow_server_is_waited_for_and_then_named() {
+    let server = server();
+    let hasty = Duration::from_millis(200);
+    let connect = |patience| {
+        let options = Options::default().response_timeout(hasty).connect_timeout(hasty).patience(patience);
+        Servers::connect(&[url(&server)], options).unwrap()
+    };
+    let seen = connect(Duration::from_secs(60)).create("seen", &Spec::new(10_000, 0.01)).unwrap();
+    let impatient = connect(hasty).open("seen").unwrap();
+    seen.add_many(&keys(0..100)).unwrap();
+    server.freeze(true);
+    let error = impatient.may_contain_many(&keys(0..100)).unwrap_err();
+    assert!(matches!(*error.source, Error::NoServer { .. }), "{error}");
+    assert_eq!(error.failed.len(), 100);
+    std::thread::scope(|scope| {
+        let adds = scope.spawn(|| seen.add_many(&keys(100..1_000)));
+        std::thread::sleep(3 * hasty);
+        server.freeze(false);
+        adds.join().unwrap().unwrap();
+    });
+    assert!(impatient.may_contain_many(&keys(0..1_000)).unwrap().into_iter().all(|found| found));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A cluster of one's own, made by `redis-cli --cluster`.
 
-use crate::{Client, Server, until};
+use crate::{Client, Server, module, until};
 use std::process::{Command, Stdio};
 
 /// Masters and their replicas, on loopback; they end with this value.
@@ -13,11 +13,21 @@ pub struct Cluster {
 impl Cluster {
     /// Three masters, each with this many replicas, with these options; without the module.
     pub fn start(replicas: usize, options: &[&str]) -> Self {
+        Self::start_each(replicas, |_| options.to_vec())
+    }
+
+    /// As [`start`](Self::start), all of them with the module.
+    pub fn start_with_module(replicas: usize) -> Self {
+        Self::start_each(replicas, |_| vec!["--loadmodule", module().to_str().expect("a path of text")])
+    }
+
+    /// As [`start`](Self::start), each node with options of its own; the masters come first.
+    pub fn start_each<'a>(replicas: usize, options: impl Fn(usize) -> Vec<&'a str>) -> Self {
         let mut words = vec!["--save", "", "--cluster-enabled", "yes", "--cluster-config-file", "nodes"];
         // A failure is noticed after this time.
         words.extend(["--cluster-node-timeout", "1500", "--repl-diskless-sync-delay", "0"]);
-        words.extend(options);
-        let nodes: Vec<Server> = (0..3 + 3 * replicas).map(|_| Server::plain(&words)).collect();
+        let node = |node| Server::plain(&[&words[..], &options(node)].concat());
+        let nodes: Vec<Server> = (0..3 + 3 * replicas).map(node).collect();
         let cluster = Self { nodes };
         let addresses: Vec<String> =
             cluster.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();

@@ -30,6 +30,15 @@ pub fn module() -> &'static Path {
     })
 }
 
+/// Seconds of processor time.
+#[derive(Clone, Copy, Debug)]
+pub struct Cpu {
+    /// In the server's own code.
+    pub user: f64,
+    /// In the kernel, for it.
+    pub system: f64,
+}
+
 /// A server that ends with this value.
 #[derive(Debug)]
 pub struct Server {
@@ -85,17 +94,27 @@ impl Server {
         self.process.wait().expect("it ended");
     }
 
+    /// Stops the server where it is, as if it were slow, or lets it go on.
+    pub fn freeze(&self, frozen: bool) {
+        let signal = if frozen { "-STOP" } else { "-CONT" };
+        let sent = Command::new("kill").args([signal, &self.process.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success(), "it runs");
+    }
+
     /// The process.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Seconds of processor time that the server has spent in its own code.
-    pub fn seconds(&self) -> f64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).expect("Linux");
-        let ticks =
-            stat.rsplit(") ").next().and_then(|fields| fields.split(' ').nth(11)?.parse::<u64>().ok());
-        ticks.expect("a process has times") as f64 / 100.0
+    /// The processor time that the server has spent so far.
+    pub fn cpu(&self) -> Cpu {
+        let info = self.connect().say("INFO cpu");
+        let field = |name: &str| {
+            let rest = info.split(name).nth(1)?;
+            rest.split(|byte: char| byte != '.' && !byte.is_ascii_digit()).next()?.parse().ok()
+        };
+        let seconds = |name| field(name).expect("a server tells its time");
+        Cpu { user: seconds("used_cpu_user:"), system: seconds("used_cpu_sys:") }
     }
 
     /// Whether it runs.

@@ -48,6 +48,40 @@ impl<'a> Key<'a> {
         }
     }
 
+    /// The bytes of a string of the server's own: none if there is no such key, an error if it is of another type.
+    pub(crate) fn bytes(&self) -> Result<Option<&[u8]>, CommandError> {
+        let (start, len) = self.string(raw::REDISMODULE_READ as c_int)?;
+        // SAFETY: the server gives its own bytes, which stay where they are while the key is open and nothing is written to it; a
+        // writer would have to borrow the key for itself.
+        Ok((!start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start, len) }))
+    }
+
+    /// As [`bytes`](Self::bytes), of a key that is open for writing, to write.
+    pub(crate) fn bytes_mut(&mut self) -> Result<Option<&mut [u8]>, CommandError> {
+        let (start, len) = self.string((raw::REDISMODULE_READ | raw::REDISMODULE_WRITE) as c_int)?;
+        // SAFETY: as above; asked for writing, the server gives bytes that nobody shares, and the key is borrowed for us alone.
+        Ok((!start.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(start, len) }))
+    }
+
+    /// Where a string is, and its length; a null pointer if there is no such key.
+    fn string(&self, mode: c_int) -> Result<(*mut u8, usize), CommandError> {
+        if self.0.is_null() {
+            return Ok((std::ptr::null_mut(), 0));
+        }
+        // SAFETY: the key is open, and `len` is ours.
+        unsafe {
+            match api!(RedisModule_KeyType(self.0)) {
+                kind if kind == raw::REDISMODULE_KEYTYPE_EMPTY as c_int => Ok((std::ptr::null_mut(), 0)),
+                kind if kind == raw::REDISMODULE_KEYTYPE_STRING as c_int => {
+                    let mut len = 0;
+                    let start = api!(RedisModule_StringDMA(self.0, &raw mut len, mode));
+                    Ok((start.cast::<u8>(), len))
+                }
+                _ => Err(CommandError::WrongType),
+            }
+        }
+    }
+
     /// Puts a value under the key, in place of what is there.
     pub(crate) fn set<T: Value>(&mut self, value: T) -> Result<&mut T, CommandError> {
         let value = Box::into_raw(Box::new(value));

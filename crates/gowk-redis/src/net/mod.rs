@@ -21,7 +21,10 @@ use redirect::Verdict;
 use redis::{Cmd, ConnectionInfo, IntoConnectionInfo, Pipeline, RedisError, Value};
 use std::{
     collections::HashMap,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 use topology::Topology;
@@ -37,6 +40,8 @@ struct Inner {
     links: Links,
     topology: Topology,
     options: Options,
+    /// All nodes have the commands of the module.
+    module: AtomicBool,
 }
 
 /// A command and the slot of its key.
@@ -80,7 +85,39 @@ impl Servers {
         };
         let links = Links::new(first.clone(), &options);
         let topology = Topology::discover(&links, &seeds, &options).await?;
-        Ok(Self(Arc::new(Inner { links, topology, options })))
+        let servers = Self(Arc::new(Inner { links, topology, options, module: AtomicBool::new(false) }));
+        if servers.0.options.module {
+            servers.0.module.store(servers.find_module().await, Ordering::Relaxed);
+        }
+        Ok(servers)
+    }
+
+    /// Whether the nodes that we talk to have the commands that work on shards. One that is down is not counted: should it come back without
+    /// them, it will say so.
+    async fn find_module(&self) -> bool {
+        let info = redis::cmd("COMMAND").arg("INFO").arg("BF.SHARDADD").arg("BF.SHARDASK").take();
+        let topology = &self.0.topology;
+        let nodes = if self.0.options.replicas { topology.nodes() } else { topology.masters() };
+        let has = |answer: Result<Value, RedisError>| match answer {
+            Ok(Value::Array(commands)) => {
+                Some(commands.len() == 2 && commands.iter().all(|command| *command != Value::Nil))
+            }
+            Err(error) if error.is_io_error() || error.is_timeout() => None,
+            // Whoever may not ask is taken not to have them.
+            _ => Some(false),
+        };
+        let answers: Vec<bool> = self.each_of(nodes, &info).await.into_iter().filter_map(has).collect();
+        !answers.is_empty() && answers.into_iter().all(|has| has)
+    }
+
+    /// Whether the commands of the module are used.
+    pub fn uses_module(&self) -> bool {
+        self.0.module.load(Ordering::Relaxed)
+    }
+
+    /// A node does not know the commands of the module (any more).
+    pub(crate) fn without_module(&self) {
+        self.0.module.store(false, Ordering::Relaxed);
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -99,13 +136,17 @@ impl Servers {
 
     /// One command to each node that takes keys.
     pub(crate) async fn each_master(&self, cmd: &Cmd) -> Vec<Result<Value, RedisError>> {
+        self.each_of(self.0.topology.masters(), cmd).await
+    }
+
+    async fn each_of(&self, nodes: Vec<Address>, cmd: &Cmd) -> Vec<Result<Value, RedisError>> {
         let ask = |node: Address| async move {
             let mut pipeline = Pipeline::new();
             pipeline.add_command(cmd.clone());
             let mut values = self.0.links.send(&node, false, &pipeline, 1).await?;
             values.pop().map_or_else(|| Ok(Value::Nil), Value::extract_error)
         };
-        join_all(self.0.topology.masters().into_iter().map(ask)).await
+        join_all(nodes.into_iter().map(ask)).await
     }
 
     /// One command.
@@ -220,10 +261,6 @@ impl Servers {
         parcels: &[Parcel],
         wait: Option<Wait>,
     ) -> Vec<Result<Vec<Value>, RedisError>> {
-        let mut by_node: HashMap<&Address, Vec<usize>> = HashMap::new();
-        for (at, parcel) in parcels.iter().enumerate() {
-            by_node.entry(&parcel.node).or_default().push(at);
-        }
         let one = |at: usize| async move {
             let (parcel, mut pipeline) =
                 (&parcels[at], Pipeline::with_capacity(parcels[at].requests.len() + 1));
@@ -249,6 +286,14 @@ impl Servers {
             });
             (at, values)
         };
+        // Who sends one key waits for one answer: nothing to join, and no second look at what was just sent.
+        if parcels.len() == 1 {
+            return vec![one(0).await.1];
+        }
+        let mut by_node: HashMap<&Address, Vec<usize>> = HashMap::new();
+        for (at, parcel) in parcels.iter().enumerate() {
+            by_node.entry(&parcel.node).or_default().push(at);
+        }
         let node = |parcels: Vec<usize>| {
             stream::iter(parcels.into_iter().map(one))
                 .buffer_unordered(self.0.options.in_flight)

@@ -97,6 +97,20 @@ impl Topology {
         self.map().groups.iter().map(|group| group.master.clone()).collect()
     }
 
+    /// All nodes, replicas as well.
+    pub(super) fn nodes(&self) -> Vec<Address> {
+        let map = self.map();
+        let mut nodes: Vec<Address> = map
+            .groups
+            .iter()
+            .flat_map(|group| std::iter::once(&group.master).chain(&group.replicas))
+            .cloned()
+            .collect();
+        nodes.sort();
+        nodes.dedup();
+        nodes
+    }
+
     /// Where to send what is in this slot, and whether that is a replica.
     pub(super) fn node(&self, slot: u16, replicas: bool) -> (Address, bool) {
         let map = self.map();

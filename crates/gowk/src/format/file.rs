@@ -15,6 +15,8 @@ use std::{
     path::Path,
     sync::Arc,
 };
+use tempfile::NamedTempFile;
+use xxhash_rust::xxh3::Xxh3;
 
 pub(super) fn save(filter: &impl Persist, path: &Path) -> io::Result<()> {
     replace(path, |file| {
@@ -34,10 +36,13 @@ pub(super) fn save(filter: &impl Persist, path: &Path) -> io::Result<()> {
 
 /// Puts what `write` writes in the place of a file, whole or not at all.
 pub(super) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
+    let mut file = beside(path)?;
+    write(file.as_file_mut())?;
+    put(file, path)
+}
+
+/// A file of a temporary name, beside one that it will replace.
+pub(super) fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut options = tempfile::Builder::new();
     options.prefix(".gowk-").suffix(".tmp");
     #[cfg(unix)]
@@ -46,8 +51,11 @@ pub(super) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<(
         // What a file created in the plain way would get; the system takes the umask off.
         options.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut file = options.tempfile_in(folder)?;
-    write(file.as_file_mut())?;
+    options.tempfile_in(folder(path))
+}
+
+/// Puts a file that was written in the place of another, on the disk.
+pub(super) fn put(file: NamedTempFile, path: &Path) -> io::Result<()> {
     // Who replaces a file wants its contents changed, not who may read it.
     if let Ok(old) = std::fs::metadata(path) {
         file.as_file().set_permissions(old.permissions())?;
@@ -56,10 +64,17 @@ pub(super) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<(
     file.as_file().sync_all()?;
     file.persist(path)?;
     // And the rename itself. A file system that cannot sync a folder has still renamed.
-    if let Ok(folder) = File::open(folder) {
+    if let Ok(folder) = File::open(folder(path)) {
         folder.sync_all().ok();
     }
     Ok(())
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
 }
 
 pub(super) fn load<F: Persist<Store = Heap>>(path: &Path) -> Result<F, OpenError> {
@@ -83,8 +98,16 @@ pub(super) fn open<F: Persist<Store = Mapped>>(path: &Path) -> Result<F, OpenErr
 
 pub(super) fn verify(path: &Path) -> Result<Head, OpenError> {
     let (mut file, raw, _) = read_head(path)?;
-    let body = Heap::read(&mut file, raw.body_len)?;
-    raw.check_body(body.lines())?;
+    let (mut sum, mut part) = (Xxh3::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut part) {
+            Ok(0) => break,
+            Ok(len) => sum.update(&part[..len]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    raw.check_sum(sum.digest())?;
     Ok(raw.head)
 }
 

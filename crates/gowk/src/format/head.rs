@@ -171,14 +171,19 @@ impl RawHead {
 
     /// Holds the body against its checksum.
     pub(super) fn check_body(&self, body: &[Line]) -> Result<(), OpenError> {
-        match checksum([body]) == self.body_sum {
+        self.check_sum(checksum([body]))
+    }
+
+    /// Holds the checksum of the body against the one in the head.
+    pub(super) fn check_sum(&self, sum: u64) -> Result<(), OpenError> {
+        match sum == self.body_sum {
             true => Ok(()),
             false => Err(OpenError::Checksum { part: "body" }),
         }
     }
 }
 
-fn body_start(params_len: usize) -> usize {
+pub(super) fn body_start(params_len: usize) -> usize {
     (RawHead::BYTES + params_len).next_multiple_of(Line::BYTES)
 }
 
@@ -191,23 +196,26 @@ fn head_sum(head: &[u8], params: &[u8]) -> u64 {
 
 /// Head, parameters and padding: all of a file but the body.
 pub(super) fn encode(filter: &impl Persist) -> Vec<u8> {
-    let Head { family, promise, keys, hasher } = filter.head();
     let sections = filter.sections();
     let body_len: usize = sections.iter().map(|section| size_of_val(*section)).sum();
     let mut params = ParamsWriter::default();
     filter.write_params(&mut params);
-    let params = params.into_bytes();
-    let start = body_start(params.len());
+    encode_parts(&filter.head(), &params.into_bytes(), body_len as u64, checksum(sections))
+}
 
+/// The same, of a body of this length and checksum.
+pub(super) fn encode_parts(head: &Head, params: &[u8], body_len: u64, body_sum: u64) -> Vec<u8> {
+    let Head { family, promise, keys, hasher } = *head;
+    let start = body_start(params.len());
     let mut head = ParamsWriter::default();
-    head.bytes(&MAGIC).u16(VERSION).u16(family as u16).u32(params.len() as u32).u64(body_len as u64);
+    head.bytes(&MAGIC).u16(VERSION).u16(family as u16).u32(params.len() as u32).u64(body_len);
     head.u64(promise.items).f64(promise.fpp).u64(keys);
     head.u8(hasher.id() as u8).bytes(&[0; 7]).bytes(&hasher.seed().to_bytes()).bytes(&[0; 32]);
-    head.u64(checksum(sections)).u64((start + body_len) as u64);
+    head.u64(body_sum).u64(start as u64 + body_len);
     let mut bytes = head.into_bytes();
-    let sum = head_sum(&bytes, &params);
+    let sum = head_sum(&bytes, params);
     bytes.extend_from_slice(&sum.to_le_bytes());
-    bytes.extend_from_slice(&params);
+    bytes.extend_from_slice(params);
     bytes.resize(start, 0);
     bytes
 }

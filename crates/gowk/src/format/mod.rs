@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Persist::to_bytes`], [`Persist::from_bytes`] | the file in memory, checked to the last byte | O(size) |
 //! | [`Persist::save`] | a file that is whole or not there, whatever happens meanwhile | O(size) |
+//! | `FileWriter` | the same, of a filter that comes in pieces and is never in memory as a whole | O(size) |
 //! | [`Persist::load`] | the filter on the heap, checked to the last byte | O(size) |
 //! | [`Persist::open`] | the filter over a mapped file, its head checked | O(1) |
 //!
@@ -22,6 +23,8 @@ pub mod foreign;
 pub mod guava;
 mod head;
 pub mod parquet;
+#[cfg(feature = "std")]
+mod pieces;
 pub mod redisbloom;
 pub mod roaring;
 #[cfg(feature = "serde")]
@@ -33,6 +36,8 @@ pub use change::ChangeError;
 pub use error::OpenError;
 pub use fields::{Fields, ParamsWriter};
 pub use head::Head;
+#[cfg(feature = "std")]
+pub use pieces::FileWriter;
 
 #[cfg(feature = "std")]
 use crate::store::Mapped;

@@ -7,7 +7,7 @@ use crate::{
     options::OutputArgs,
 };
 use anyhow::{Context, bail};
-use gowk::{AnyFilter, Filter, Persist};
+use gowk::{AnyFilter, Filter, Persist, store::Mapped};
 use gowk_redis::Spec;
 use std::{
     io::{self, Write},
@@ -53,34 +53,31 @@ pub(super) struct Import {
 impl Export {
     pub(super) fn run(self) -> anyhow::Result<Found> {
         self.output.check()?;
-        let servers = self.servers.connect()?;
-        match Either::open(&servers, &self.name)? {
-            Either::Bloom(filter) => self.save(&filter.export()?),
-            Either::Counting(filter) => self.save(&filter.export()?),
-        }
-    }
-
-    fn save(&self, filter: &(impl Persist + Filter)) -> anyhow::Result<Found> {
+        let filter = Either::open(&self.servers.connect()?, &self.name)?;
         let path = &self.output.output;
-        match self.output.is_stdout() {
-            true => io::stdout().write_all(&filter.to_bytes()).context("cannot write the filter")?,
-            false => filter.save(path).with_context(|| format!("cannot write {}", path.display()))?,
-        }
-        eprintln!(
-            "gowk: {} as {}, {}",
-            self.name,
-            path.display(),
-            numbers::bytes(filter.size_in_bytes() as f64)
-        );
+        let bytes = match (&filter, self.output.is_stdout()) {
+            (Either::Bloom(filter), false) => filter.export_to(path)?,
+            (Either::Counting(filter), false) => filter.export_to(path)?,
+            // The head is the last that is known, and cannot be put before what a pipe has taken.
+            (Either::Bloom(filter), true) => print(&filter.export()?)?,
+            (Either::Counting(filter), true) => print(&filter.export()?)?,
+        };
+        eprintln!("gowk: {} as {}, {}", self.name, path.display(), numbers::bytes(bytes as f64));
         Ok(Found::Something)
     }
 }
 
+fn print(filter: &(impl Persist + Filter)) -> anyhow::Result<u64> {
+    io::stdout().write_all(&filter.to_bytes()).context("cannot write the filter")?;
+    Ok(filter.size_in_bytes() as u64)
+}
+
 impl Import {
     pub(super) fn run(self) -> anyhow::Result<Found> {
-        // Every byte is checked before any of it goes out.
-        let filter =
-            AnyFilter::load(&self.file).with_context(|| format!("cannot open {}", self.file.display()))?;
+        // Every byte is checked before any of it goes out; it need not fit into memory.
+        let file = || format!("cannot open {}", self.file.display());
+        gowk::format::verify(&self.file).with_context(file)?;
+        let filter = AnyFilter::<Mapped>::open(&self.file).with_context(file)?;
         let promise = filter.head().promise;
         let mut spec = Spec::new(promise.items, promise.fpp);
         if let Some(bytes) = self.shard_size {

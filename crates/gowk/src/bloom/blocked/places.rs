@@ -27,8 +27,7 @@ impl BlockedParams {
     /// # Ok::<(), gowk::ParamsError>(())
     /// ```
     pub fn bits_in_block(&self, digest: Digest) -> impl Iterator<Item = u32> {
-        let lines = self.masks(digest).into_iter().take(self.span() as usize);
-        lines.enumerate().flat_map(|(line, mask)| {
+        self.masks(digest).enumerate().flat_map(|(line, mask)| {
             let words = mask.0.into_iter().enumerate();
             words.flat_map(move |(word, bits)| {
                 Ones(bits).map(move |bit| (512 * line + 64 * word) as u32 + bit)
@@ -39,17 +38,36 @@ impl BlockedParams {
     /// Whether these bytes of a key's block have all of its bits. Fewer bytes than a block have none.
     pub fn covers(&self, block: &[u8], digest: Digest) -> bool {
         let (lines, _) = block.as_chunks::<{ Line::BYTES }>();
-        let masks = self.masks(digest);
         lines.len() >= self.span() as usize
-            && lines.iter().zip(&masks[..self.span() as usize]).all(|(line, mask)| {
+            && lines.iter().zip(self.masks(digest)).all(|(line, mask)| {
                 let line = Line::from_le_bytes(line);
                 line.0.iter().zip(mask.0).all(|(have, want)| have & want == want)
             })
     }
 
-    fn masks(&self, digest: Digest) -> [Line; 4] {
+    /// Sets the bits of a key in these bytes of its block; true if one of them was not set before. Fewer bytes than a block stay as they
+    /// are.
+    pub fn set_in_block(&self, block: &mut [u8], digest: Digest) -> bool {
+        let (lines, _) = block.as_chunks_mut::<{ Line::BYTES }>();
+        if lines.len() < self.span() as usize {
+            return false;
+        }
+        let mut new = false;
+        for (bytes, mask) in lines.iter_mut().zip(self.masks(digest)) {
+            let mut line = Line::from_le_bytes(bytes);
+            for (have, want) in line.0.iter_mut().zip(mask.0) {
+                new |= *have & want != want;
+                *have |= want;
+            }
+            *bytes = line.to_le_bytes();
+        }
+        new
+    }
+
+    /// The bits of a key in each line of its block.
+    fn masks(&self, digest: Digest) -> impl Iterator<Item = Line> {
         let windows = windows(self.lanes());
-        words::<4>(digest).map(|word| mask(word, windows))
+        words::<4>(digest).into_iter().take(self.span() as usize).map(move |word| mask(word, windows))
     }
 }
 
@@ -95,6 +113,11 @@ mod tests {
             let bit = places[h1 as usize % places.len()] - start;
             without[bit as usize / 8] &= !(1 << (bit % 8));
             prop_assert!(!params.covers(&without, digest));
+
+            let mut set = without.clone();
+            prop_assert!(!params.set_in_block(&mut set[1..], digest) && set == without);
+            prop_assert!(params.set_in_block(&mut set, digest) && set == block);
+            prop_assert!(!params.set_in_block(&mut set, digest) && set == block);
         }
     }
 }
