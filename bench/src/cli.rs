@@ -9,7 +9,7 @@ use crate::{
         data::Data,
         process::run,
         race,
-        rivals::{Contender, Databases, csv},
+        rivals::{Answer, Contender, Databases, csv},
     },
 };
 
@@ -21,23 +21,19 @@ pub(crate) fn run_all(options: &Jobs) -> anyhow::Result<()> {
     ask(&data, &filter, options)
 }
 
-fn contender(name: &'static str, command: String) -> Contender {
-    Contender { name, command }
-}
-
 /// The classic case.
 fn phones(data: &Data, options: &Jobs) -> anyhow::Result<()> {
     let (known, asked) = data.phones()?;
     let (gowk, k, a) = (options.gowk.display(), known.display(), asked.display());
     let mut all = vec![
-        contender("gowk query", format!("{gowk} query {k} {a}")),
-        contender("grep -xFf", format!("grep -xFf {a} {k}")),
+        Contender::new("gowk query", format!("{gowk} query {k} {a}"), options),
+        Contender::new("grep -xFf", format!("grep -xFf {a} {k}"), options),
     ];
     let databases = Databases::new(options);
     if databases.duckdb {
         let query =
             format!("SELECT q FROM {} a SEMI JOIN {} b USING (q)", csv(&asked, "q"), csv(&known, "q"));
-        all.push(contender("DuckDB", databases.duck(&query)));
+        all.push(Contender::new("DuckDB", databases.duck(&query), options));
     }
     race("5M phone numbers known, 10,000 asked, times the scale", &all, &[("grep", 5.0)], options)
 }
@@ -62,7 +58,7 @@ fn build(data: &Data, options: &Jobs) -> anyhow::Result<String> {
             // The filter itself must be in memory.
             lines * times * 5 / 4 + (200 << 20),
         );
-        let outcome = run(&command, &options.dir)?;
+        let outcome = run(&command, &Answer::Printed, &options.dir)?;
         anyhow::ensure!(outcome.failure.is_none(), "{name}: {:?}", outcome.failure);
         let rate = (lines * times) as f64 / outcome.seconds;
         println!(
@@ -89,15 +85,15 @@ fn ask(data: &Data, filter: &str, options: &Jobs) -> anyhow::Result<()> {
     let (k, a) = (known.display(), asked.display());
     let sort = format!("sort -u -S 500M --parallel=2 -T {dir}");
     let mut all = vec![
-        contender("gowk query FILTER", format!("{gowk} query {filter} {a}")),
-        contender("gowk query LIST (exact)", format!("{gowk} query {k} {a} --memory {memory}")),
-        contender("sort -u, comm", format!("bash -c \"comm -12 <({sort} {a}) <({sort} {k})\"")),
+        Contender::new("gowk query FILTER", format!("{gowk} query {filter} {a}"), options),
+        Contender::new("gowk query LIST (exact)", format!("{gowk} query {k} {a} --memory {memory}"), options),
+        Contender::new("sort -u, comm", format!("bash -c \"comm -12 <({sort} {a}) <({sort} {k})\""), options),
     ];
     let databases = Databases::new(options);
     if databases.duckdb {
         let query =
             format!("SELECT q FROM {} a SEMI JOIN {} b USING (q)", csv(&asked, "q"), csv(&known, "q"));
-        all.push(contender("DuckDB", databases.duck(&query)));
+        all.push(Contender::new("DuckDB", databases.duck(&query), options));
     }
     race("10M asked of 100M known, times the scale", &all, &[], options)
 }

@@ -1,5 +1,6 @@
 //! A process, its time and its peak of memory.
 
+use super::rivals::Answer;
 use std::{
     fs,
     io::{self, Read},
@@ -15,8 +16,8 @@ pub(crate) struct Outcome {
     pub(crate) seconds: f64,
     /// The highest resident size of the process or one of its children, in bytes.
     pub(crate) peak: u64,
-    /// Lines that it wrote.
-    pub(crate) lines: u64,
+    /// Lines of the answer, where it is kept.
+    pub(crate) lines: Option<u64>,
     pub(crate) failure: Option<String>,
 }
 
@@ -26,8 +27,8 @@ impl Outcome {
     }
 }
 
-/// Runs a shell command; its output goes to a file under `dir`, as a user's would.
-pub(crate) fn run(command: &str, dir: &Path) -> io::Result<Outcome> {
+/// Runs a shell command; what it prints goes to a file under `dir`, as a user's would.
+pub(crate) fn run(command: &str, answer: &Answer, dir: &Path) -> io::Result<Outcome> {
     let out = dir.join("answer.txt");
     let start = Instant::now();
     let mut child = Command::new("sh")
@@ -48,7 +49,11 @@ pub(crate) fn run(command: &str, dir: &Path) -> io::Result<Outcome> {
         true => None,
         false => Some(said.lines().last().unwrap_or("failed").chars().take(90).collect()),
     };
-    let lines = count_lines(&out)?;
+    let lines = match answer {
+        Answer::Printed => Some(count_lines(&out)?),
+        Answer::File(path) if failure.is_none() => Some(count_lines(path)?),
+        Answer::File(_) | Answer::Dropped => None,
+    };
     fs::remove_file(out)?;
     Ok(Outcome { seconds, peak, lines, failure })
 }

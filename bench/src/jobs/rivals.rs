@@ -1,6 +1,10 @@
 //! Who does which job, and with which command. Those that are not on this machine are left out.
 
-use std::{io, path::Path, process::Command};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use super::data::Data;
 use crate::args::Jobs;
@@ -39,6 +43,29 @@ impl Job {
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(crate) command: String,
+    pub(crate) answer: Answer,
+}
+
+impl Contender {
+    pub(crate) fn new(name: &'static str, command: String, options: &Jobs) -> Self {
+        let answer = match name {
+            "chDB" => Answer::Dropped,
+            "DuckDB" => Answer::File(options.dir.join("duck.out")),
+            _ => Answer::Printed,
+        };
+        Self { name, command, answer }
+    }
+}
+
+/// Where an answer goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// To standard output, and so to a file.
+    Printed,
+    /// To this file, by the program itself.
+    File(PathBuf),
+    /// Nowhere, which spares that program the time of it.
+    Dropped,
 }
 
 fn is_there(command: &str) -> bool {
@@ -72,7 +99,7 @@ impl<'a> Databases<'a> {
     pub(crate) fn duck(&self, query: &str) -> String {
         let (python, dir) = (self.python.display(), self.dir.display());
         format!(
-            "{python} -c \"import duckdb; c = duckdb.connect(); c.execute(\\\"SET memory_limit='1GB'; SET threads=2; SET temp_directory='{dir}/duck'; SET preserve_insertion_order=false\\\"); c.execute(\\\"COPY ({query}) TO '{dir}/duck.out'\\\")\""
+            "{python} -c \"import duckdb; c = duckdb.connect(); c.execute(\\\"SET memory_limit='1GB'; SET threads=2; SET temp_directory='{dir}/duck'; SET preserve_insertion_order=false\\\"); c.execute(\\\"COPY ({query}) TO '{dir}/duck.out' (HEADER false)\\\")\""
         )
     }
 
@@ -95,7 +122,7 @@ pub(crate) fn csv(path: &Path, column: &str) -> String {
 /// Ours first.
 pub(crate) fn contenders(job: Job, data: &Data, options: &Jobs) -> io::Result<Vec<Contender>> {
     let mut all = Vec::new();
-    let mut add = |name, command: String| all.push(Contender { name, command });
+    let mut add = |name, command: String| all.push(Contender::new(name, command, options));
     let (gowk, dir, memory) = (options.gowk.display(), options.dir.display(), &options.memory);
     let ours = format!("--memory {memory} --threads 2 --temp-dir {dir}");
     let databases = Databases::new(options);

@@ -8,7 +8,7 @@ pub(crate) use decimal::integer;
 use crate::{
     Options, Order, Output, Records, Row, Stats, Which,
     distinct::Distinct,
-    engine::{Engine, split::each_record},
+    engine::{Engine, Sizes, split::each_record},
     error::JobError,
     input::{Block, Separator},
     plan::{Plan, bytes},
@@ -185,6 +185,13 @@ fn values_a_pass(tables: u64) -> u64 {
     (tables / 10 * 9).max(1 << 10) * 4
 }
 
+/// How many blocks are parsed before their values are counted. The more values of a map come together, the more of them meet
+/// in a page whose address is known; but two rounds of blocks, each with its values, take memory that maps do not have.
+fn blocks_a_round(engine: &Engine<'_>) -> usize {
+    let Sizes { block, round, tables, .. } = engine.sizes;
+    (tables as usize / 16 / (4 * block)).clamp(round, 8 * round)
+}
+
 /// What to read in each pass: the guess, and the rest of what was seen, below and above it.
 fn parts(guess: &Range<u64>, least: u64, most: u64, values: u64) -> Vec<Range<u64>> {
     let mut parts = Vec::new();
@@ -252,7 +259,8 @@ impl Maps {
     ) -> Result<Option<(u64, u64)>, JobError> {
         let scale = self.scale();
         let mut seen: Option<(u64, u64)> = None;
-        let round = || (0..engine.sizes.round).map(|_| Parsed::new(self.parts.len())).collect::<Vec<_>>();
+        let blocks = blocks_a_round(engine);
+        let round = || (0..blocks).map(|_| Parsed::new(self.parts.len())).collect::<Vec<_>>();
         let (mut now, mut after) = (round(), round());
         engine.pool.install(|| {
             let mut more = parse_round(feed, scale, &mut now)?;
@@ -319,24 +327,26 @@ impl Maps {
             }
             return Ok(());
         };
-        // While some maps become text, the text of those before them is written.
-        let texts = || (0..engine.sizes.lanes).map(|_| (Numerals::default(), 0)).collect::<Vec<_>>();
+        // While some pieces become text, the text of those before them is written.
+        let texts = || (0..4 * engine.sizes.lanes).map(|_| (Numerals::default(), 0)).collect::<Vec<_>>();
         let (mut now, mut before) = (texts(), texts());
         let mut ready = 0;
+        let pieces: Vec<_> = self.parts.iter().flat_map(pieces).collect();
         engine.pool.install(|| {
-            for maps in self.parts.chunks(now.len()) {
-                let (found, written) = rayon::join(
+            for pieces in pieces.chunks(now.len()) {
+                let ((), written) = rayon::join(
                     || {
-                        maps.par_iter()
+                        pieces
+                            .par_iter()
                             .zip(&mut now)
-                            .for_each(|(map, (text, found))| *found = lines(map, end, text))
+                            .with_max_len(1)
+                            .for_each(|(piece, (text, found))| *found = piece.print(end, text));
                     },
                     || before[..ready].iter().try_for_each(|(text, _)| output.block(text.text())),
                 );
-                let () = found;
                 written.map_err(JobError::Output)?;
-                stats.found += now[..maps.len()].iter().map(|(_, found)| found).sum::<u64>();
-                ready = maps.len();
+                stats.found += now[..pieces.len()].iter().map(|(_, found)| found).sum::<u64>();
+                ready = pieces.len();
                 std::mem::swap(&mut now, &mut before);
             }
             before[..ready]
@@ -364,15 +374,32 @@ fn parse_round(feed: &Feed<'_>, scale: Scale, round: &mut [Parsed]) -> Result<bo
     Ok(more?.into_iter().all(|more| more))
 }
 
-/// The lines of what came once; how many they are.
-fn lines(map: &TwoBitMap, end: u8, text: &mut Numerals) -> u64 {
-    text.clear();
-    let mut found = 0;
-    for value in map.once() {
-        text.push((value ^ SHIFT) as i64, end);
-        found += 1;
+/// Some values of a map: so few that their text is still in the cache when it is written.
+struct Piece<'a> {
+    map: &'a TwoBitMap,
+    range: Range<u64>,
+}
+
+fn pieces(map: &TwoBitMap) -> impl Iterator<Item = Piece<'_>> {
+    const VALUES: u64 = 1 << 17;
+    let Range { start, end } = map.range();
+    (start..end).step_by(VALUES as usize).map(move |start| {
+        let range = start..start.saturating_add(VALUES).min(end);
+        Piece { map, range }
+    })
+}
+
+impl Piece<'_> {
+    /// The lines of what came once; how many they are.
+    fn print(&self, end: u8, text: &mut Numerals) -> u64 {
+        text.clear();
+        let mut found = 0;
+        for value in self.map.once_in(self.range.clone()) {
+            text.push((value ^ SHIFT) as i64, end);
+            found += 1;
+        }
+        found
     }
-    found
 }
 
 /// Which map a value belongs to.

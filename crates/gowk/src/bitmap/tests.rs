@@ -199,6 +199,9 @@ proptest! {
             for value in range.start.saturating_sub(3)..range.end.saturating_add(3) {
                 assert_eq!(map.state(value), seen(model.get(&value).copied().unwrap_or(0)), "{value}");
             }
+            for cut in [range.start, range.start.midpoint(range.end), range.end] {
+                assert!(map.once_in(0..cut).chain(map.once_in(cut..u64::MAX)).eq(map.once()), "{cut}");
+            }
             assert!(map.once().eq(model.iter().filter(|(_, count)| **count == 1).map(|(value, _)| *value)));
             assert!(map.more().eq(model.iter().filter(|(_, count)| **count > 1).map(|(value, _)| *value)));
             let counts = map.counts();

@@ -100,6 +100,11 @@ impl<S: Store> TwoBitMap<S> {
         Picked::new(self.fields, self.words(), &self.fields.range(), once)
     }
 
+    /// Those of [`once`](Self::once) that are in `range`.
+    pub fn once_in(&self, range: Range<u64>) -> impl Iterator<Item = u64> + '_ {
+        Picked::new(self.fields, self.words(), &self.fields.clip(range), once)
+    }
+
     /// The values that were seen more than once, in ascending order.
     pub fn more(&self) -> impl Iterator<Item = u64> + '_ {
         Picked::new(self.fields, self.words(), &self.fields.range(), more)
