@@ -10,11 +10,14 @@ use super::{
     observe::{Observer, Slot, Step},
     slots::{Lanes, Word},
 };
-use crate::store::{Line, prefetch};
+use crate::store::Line;
 use alloc::vec::Vec;
 
 /// The most buckets that are looked into.
 const MOST_BUCKETS: usize = 2048;
+
+/// How many of them there is room for between searches. Nearly all searches end with fewer; a long one gives its memory back.
+const KEPT: usize = 128;
 
 /// How many buckets are fetched before the first of them is looked into: the neighbours of the two that a key begins with.
 const AT_ONCE: usize = 8;
@@ -33,6 +36,23 @@ const ROOT: u16 = u16::MAX;
 
 /// Finds a slot for a key, moving others, and writes it. False if there is none within reach; then nothing has changed.
 pub(super) fn place<const D: usize, const B: usize, W: Word>(
+    layout: &Layout,
+    lanes: &Lanes,
+    lines: &mut [Line],
+    queue: &mut Vec<Node>,
+    spot: &Spot<D>,
+    observer: &mut impl Observer,
+) -> bool {
+    let placed = search::<D, B, W>(layout, lanes, lines, queue, spot, observer);
+    if queue.capacity() > KEPT {
+        queue.clear();
+        queue.shrink_to(KEPT);
+    }
+    placed
+}
+
+#[inline(always)]
+fn search<const D: usize, const B: usize, W: Word>(
     layout: &Layout,
     lanes: &Lanes,
     lines: &mut [Line],
@@ -97,7 +117,7 @@ fn open<const D: usize, const B: usize, W: Word>(
         for place in moved.places {
             let bucket = layout.bucket(place);
             if queue.len() < MOST_BUCKETS && !is_on_path(queue, parent, bucket) {
-                prefetch(&lines[(lanes.bit::<B>(bucket) / Line::BITS) as usize]);
+                lanes.fetch::<B>(lines, bucket);
                 let tag = layout.tag(place, moved.print) as u32;
                 queue.push(Node { bucket, tag, parent: parent as u16, slot: slot as u8 });
             }

@@ -1,6 +1,7 @@
 //! The filter itself: a layout over packed slots, and the counts of what is in them.
 
 use super::{
+    ask::ask,
     evict::{self, Node},
     extras::Extras,
     layout::{Layout, Spot},
@@ -16,7 +17,7 @@ use crate::{
     hash::{Digest, Hasher, Key},
     simd::{Isa, Machine, Task},
     stats::{Family, Stats},
-    store::{Heap, Line, Store, StoreMut, prefetch},
+    store::{Heap, Line, Store, StoreMut},
 };
 use alloc::vec::Vec;
 use core::{
@@ -274,8 +275,7 @@ impl<S: Store> Cuckoo<S> {
     fn fetch<const D: usize, const B: usize>(&self, digest: Digest) -> Spot<D> {
         let spot = self.layout.spot::<D>(digest);
         for place in spot.places {
-            let bit = self.lanes.bit::<B>(self.layout.bucket(place));
-            prefetch(&self.store.lines()[(bit / Line::BITS) as usize]);
+            self.lanes.fetch::<B>(self.store.lines(), self.layout.bucket(place));
         }
         spot
     }
@@ -534,6 +534,9 @@ impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
     fn run(self, _: impl Machine) {
         let filter = self.filter;
         let digests = self.digests.take(self.answers.len());
+        if filter.common {
+            return ask(filter.layout, &filter.lanes, filter.lines(), digests, self.answers);
+        }
         let mut answers = self.answers.iter_mut();
         by_shape!(filter.params, D, B, W => pipeline(digests, |digest| filter.fetch::<D, B>(digest), |spot| {
             if let Some(answer) = answers.next() {

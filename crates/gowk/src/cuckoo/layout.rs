@@ -59,10 +59,27 @@ impl Layout {
     /// Where a key may be.
     #[inline(always)]
     pub(super) fn spot<const D: usize>(&self, digest: Digest) -> Spot<D> {
-        // 0 marks an empty slot, so print 0 becomes 1. That makes 1 twice as likely; `sizing` counts with it.
-        let print = digest.h1 & self.print_mask;
-        let print = print + u64::from(print == 0);
+        let print = self.print(digest);
         self.around(scale(digest.h1, self.range), print)
+    }
+
+    /// As [`spot`](Self::spot) of two candidates, where it is known how far the print moves the key.
+    #[inline(always)]
+    pub(super) fn spot_of_two(&self, digest: Digest, print: u64, shift: u64) -> Spot<2> {
+        let first = scale(digest.h1, self.range);
+        Spot { places: [first, self.mirror(first, shift)], print }
+    }
+
+    /// The print of a key. 0 marks an empty slot, so 0 becomes 1. That makes 1 twice as likely; `sizing` counts with it.
+    #[inline(always)]
+    pub(super) fn print(&self, digest: Digest) -> u64 {
+        let print = digest.h1 & self.print_mask;
+        print + u64::from(print == 0)
+    }
+
+    /// How many prints there are, with 0.
+    pub(super) fn prints(&self) -> usize {
+        self.print_mask as usize + 1
     }
 
     /// The place of the tag that is in a bucket.
@@ -95,10 +112,7 @@ impl Layout {
             let part = part as u64;
             match part {
                 0 => first,
-                _ if D == 2 => {
-                    let (place, below) = self.shift(1, print).overflowing_sub(first);
-                    place.wrapping_add(if below { self.range } else { 0 })
-                }
+                _ if D == 2 => self.mirror(first, self.shift(1, print)),
                 _ => {
                     let place = first + self.shift(part, print);
                     part * self.range + if place >= self.range { place - self.range } else { place }
@@ -108,9 +122,15 @@ impl Layout {
         Spot { places, print }
     }
 
+    #[inline(always)]
+    fn mirror(&self, first: u64, shift: u64) -> u64 {
+        let (place, below) = shift.overflowing_sub(first);
+        place.wrapping_add(if below { self.range } else { 0 })
+    }
+
     /// Where the print moves a key in part `part`.
     #[inline(always)]
-    fn shift(&self, part: u64, print: u64) -> u64 {
+    pub(super) fn shift(&self, part: u64, print: u64) -> u64 {
         if part == 0 {
             return 0;
         }

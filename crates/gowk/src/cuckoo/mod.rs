@@ -92,6 +92,7 @@
 //! fingerprint of another key, and that key is denied from then on. No filter that forgets its keys can know the
 //! difference: remove only what was inserted.
 
+mod ask;
 pub(crate) mod codec;
 mod evict;
 mod extras;

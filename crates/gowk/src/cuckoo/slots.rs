@@ -4,9 +4,9 @@
 //! a bucket is a number, the fuller of two buckets is the greater number, and one load reads all of it: of 8 bytes up to
 //! a width of 16 bits, of 16 bytes above.
 
-use crate::store::Line;
 #[cfg(target_endian = "little")]
 use crate::store::bytes_mut;
+use crate::store::{Line, prefetch_byte};
 
 /// A bucket as a number.
 pub(super) trait Word: Copy {
@@ -97,10 +97,23 @@ impl Lanes {
         bits + most_shift <= 64
     }
 
+    /// Where lanes begin and end, of a bucket that is one word.
+    pub(super) fn narrow_masks(&self) -> (u64, u64) {
+        (self.ones as u64, self.highs as u64)
+    }
+
     /// The first bit of a bucket.
     #[inline(always)]
     pub(super) fn bit<const B: usize>(&self, bucket: u64) -> u64 {
         bucket * (B as u64 * u64::from(self.width))
+    }
+
+    /// Asks for a bucket: every ninth time its eight bytes lie in two lines of the cache.
+    #[inline(always)]
+    pub(super) fn fetch<const B: usize>(&self, lines: &[Line], bucket: u64) {
+        let byte = (self.bit::<B>(bucket) / 8) as usize;
+        prefetch_byte(lines, byte);
+        prefetch_byte(lines, byte + 7);
     }
 
     /// The bucket, and above it whatever follows.
