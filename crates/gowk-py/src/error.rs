@@ -41,6 +41,21 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
+/// The interpreter has the error. Takes no room, so that what comes of a call for one key stays in a register: a [`PyErr`] in its place is
+/// 64 bytes that are copied each time, which waits for the byte that was just written among them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Raised;
+
+impl Raised {
+    /// Hands the error to the interpreter, as a function of C does before it says that it has failed.
+    #[cold]
+    pub(crate) fn by(error: PyErr) -> Self {
+        // PyO3 counts on its own note that this thread has the interpreter.
+        Python::attach(|py| error.restore(py));
+        Self
+    }
+}
+
 /// An error of the core, for Python.
 pub(crate) trait Told {
     fn told(self) -> PyErr;

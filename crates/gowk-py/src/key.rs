@@ -49,12 +49,17 @@ pub(crate) fn digest(key: &Bound<'_, PyAny>, hash: &impl KeyHash) -> PyResult<Di
 /// Hands a key to a sink.
 #[inline(always)]
 pub(crate) fn feed(key: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
-    // By far the most keys are of just these types; comparing the type itself is cheaper than asking for its flags.
-    if let Ok(text) = key.cast_exact::<PyString>() {
+    // By far the most keys are of just these types; comparing the type itself is cheaper than asking for its flags. Asked before the cast, which
+    // makes an error of a "no".
+    if key.is_exact_instance_of::<PyString>()
+        && let Ok(text) = key.cast_exact::<PyString>()
+    {
         sink.bytes(text.to_str()?.as_bytes());
-    } else if let Ok(int) = key.cast_exact::<PyInt>() {
-        return feed_int(int, sink);
-    } else if let Ok(bytes) = key.cast_exact::<PyBytes>() {
+    } else if key.is_exact_instance_of::<PyInt>() {
+        return feed_int(key, sink);
+    } else if key.is_exact_instance_of::<PyBytes>()
+        && let Ok(bytes) = key.cast_exact::<PyBytes>()
+    {
         sink.bytes(bytes.as_bytes());
     } else {
         return feed_other(key, sink);
@@ -69,13 +74,21 @@ fn feed_int(key: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
             sink.int(int as u64, int < 0);
             Ok(())
         }
-        Err(_) => feed_large(key, sink),
+        Err(error) => feed_large(key, error, sink),
     }
 }
 
 /// Integers beyond 64 bits have 16 bytes, as `u128` and `i128` have in Rust.
 #[cold]
-fn feed_large(key: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
+fn feed_large(key: &Bound<'_, PyAny>, error: PyErr, sink: &mut impl Sink) -> PyResult<()> {
+    // Errors that PyO3 drops without its own note that this thread has the interpreter stay in memory.
+    Python::attach(|_| {
+        drop(error);
+        feed_wide(key, sink)
+    })
+}
+
+fn feed_wide(key: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
     if let Ok(int) = key.extract::<u64>() {
         sink.int(int, false);
     } else if let Ok(int) = key.extract::<u128>() {
@@ -93,6 +106,10 @@ fn feed_large(key: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
 /// Subclasses, what is as good as an integer (numpy's), and what is as good as bytes.
 #[cold]
 fn feed_other(key: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
+    Python::attach(|_| feed_as_good(key, sink))
+}
+
+fn feed_as_good(key: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
     if let Ok(text) = key.cast::<PyString>() {
         sink.bytes(text.to_str()?.as_bytes());
         return Ok(());

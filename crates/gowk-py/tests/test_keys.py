@@ -269,3 +269,22 @@ def test_string_dtypes_of_numpy_2_are_keys():
         pytest.skip("this numpy has no StringDType")
     made = gowk.Bloom(np.array(["a", "bb"], np.dtypes.StringDType()), fpp=1e-6)
     assert "a" in made and "bb" in made
+
+
+def test_keys_beyond_64_bits_leave_nothing_behind():
+    """One by one, nothing of PyO3 stands around a call that would clear up after it."""
+    import sys
+
+    made = gowk.BlockedBloom(items=100)
+    add = made.add
+
+    def work():
+        for _ in range(20_000):
+            add(2**63 + 5)
+            add(2**100)
+            assert 2**63 + 5 in made and 2**100 in made
+
+    work()
+    before = sys.getallocatedblocks()
+    work()
+    assert sys.getallocatedblocks() - before < 1000

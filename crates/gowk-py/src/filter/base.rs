@@ -10,7 +10,6 @@ use crate::{
     column::{Column, Digests, Nulls},
     error::AtPath,
     hash::Hash,
-    key,
     lock::MOST_ALIGNED,
 };
 use gowk::{AnyFilter, Persist};
@@ -56,13 +55,6 @@ impl Filter {
     pub(crate) fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut Held) -> R + Send) -> R {
         let outside = self.held.outside(py);
         py.detach(|| change(&mut outside.write()))
-    }
-
-    /// Whether a key may be in the set.
-    #[inline(always)]
-    pub(crate) fn may_contain(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let digest = key::digest(key, &self.hash)?;
-        Ok(self.held.ask(key.py(), digest))
     }
 
     /// Puts many keys in.
@@ -131,11 +123,6 @@ fn needs_numpy(py: Python<'_>, error: &PyErr) -> PyErr {
 
 #[pymethods]
 impl Filter {
-    #[inline]
-    fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.may_contain(key)
-    }
-
     /// Whether each of these keys may be in the set, as a numpy array of bool.
     #[pyo3(signature = (keys, /, *, nulls = Nulls::Error), text_signature = "($self, keys, /, *, nulls='error')")]
     fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>, nulls: Nulls) -> PyResult<Bound<'py, PyAny>> {

@@ -45,11 +45,6 @@ macro_rules! built {
                 let filter = ask.build(py, AnyFilter::$variant, |builder| builder.build())?;
                 Ok(mutable(filter).add_subclass(Self))
             }
-
-            // In each class for itself, as in `give_add`.
-            fn __contains__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-                slf.as_super().as_super().get().may_contain(key)
-            }
         }
     };
 }

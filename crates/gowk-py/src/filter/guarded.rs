@@ -7,7 +7,8 @@
 //! Where the interpreter has no such lock (free-threaded builds) everybody always does.
 
 use super::held::Held;
-use gowk::{Digest, Inserted};
+use crate::{error::Raised, hash::Hash};
+use gowk::{Inserted, Key};
 use pyo3::{PyResult, Python, sync::RwLockExt};
 use std::{
     cell::UnsafeCell,
@@ -52,24 +53,39 @@ impl Guarded {
         (HAS_GIL && self.0.outside.load(Ordering::Acquire) == 0).then_some(self.0.held.get())
     }
 
-    /// Whether the key of this digest may be in the filter.
+    /// Whether the key may be in the filter, whose hash is this.
     #[inline(always)]
-    pub(crate) fn ask(&self, py: Python<'_>, digest: Digest) -> bool {
+    pub(crate) fn ask<K: Key + ?Sized>(&self, py: Python<'_>, hash: &Hash, key: &K) -> bool {
         match self.alone(py) {
             // SAFETY: nobody is outside, and whoever would go there needs the interpreter first, which we have until this call is over.
-            Some(held) => unsafe { &*held }.may_contain(digest),
-            None => self.read(py).may_contain(digest),
+            Some(held) => unsafe { &*held }.may_contain(hash, key),
+            None => self.ask_locked(py, hash, key),
         }
     }
 
-    /// Puts the key of this digest in.
+    /// Puts the key into the filter, whose hash is this.
     #[inline(always)]
-    pub(crate) fn put(&self, py: Python<'_>, digest: Digest) -> PyResult<Inserted> {
+    pub(crate) fn put<K: Key + ?Sized>(
+        &self,
+        py: Python<'_>,
+        hash: &Hash,
+        key: &K,
+    ) -> Result<Inserted, Raised> {
         match self.alone(py) {
             // SAFETY: as in `ask`; and another reference of ours is not alive, as none outlives its call.
-            Some(held) => unsafe { &mut *held }.insert(digest),
-            None => self.write(py).insert(digest),
+            Some(held) => unsafe { &mut *held }.insert(hash, key),
+            None => self.put_locked(py, hash, key),
         }
+    }
+
+    #[inline(never)]
+    fn ask_locked<K: Key + ?Sized>(&self, py: Python<'_>, hash: &Hash, key: &K) -> bool {
+        self.read(py).may_contain(hash, key)
+    }
+
+    #[inline(never)]
+    fn put_locked<K: Key + ?Sized>(&self, py: Python<'_>, hash: &Hash, key: &K) -> Result<Inserted, Raised> {
+        self.write(py).insert(hash, key)
     }
 
     /// Tells that someone may use the filter without the interpreter, from now until what is given back is dropped.

@@ -1,8 +1,11 @@
 //! The filter inside a Python object: on the heap, in a mapped file, or another system's.
 
-use crate::error::{OrRaise, ReadOnlyException};
+use crate::{
+    error::{OrRaise, Raised, ReadOnlyException},
+    hash::Hash,
+};
 use gowk::{
-    AnyFilter, Digest, Filter as _, Insert, Inserted, Persist, Removed, Stats,
+    AnyFilter, Digest, Filter as _, Insert, Inserted, Key, Persist, Removed, Stats,
     format::{ChangeError, foreign::Foreign},
     store::{Line, Mapped, Store},
 };
@@ -27,17 +30,23 @@ macro_rules! each {
 }
 
 impl Held {
+    /// Whether the key may be in it; the hash is the filter's.
     #[inline(always)]
-    pub(crate) fn may_contain(&self, digest: Digest) -> bool {
+    pub(crate) fn may_contain<K: Key + ?Sized>(&self, hash: &Hash, key: &K) -> bool {
         match self {
-            // The default family, without the detour.
-            Self::Heap(AnyFilter::BlockedBloom(filter)) => filter.may_contain_digest(digest),
-            other => other.may_contain_other(digest),
+            // The default family without the detour, and with its own hash, which is the same.
+            Self::Heap(AnyFilter::BlockedBloom(filter)) => filter.may_contain(key),
+            other => other.may_contain_other(hash, key),
         }
     }
 
+    /// Apart, hash and all, so that the way of the default family stays short.
     #[inline(never)]
-    fn may_contain_other(&self, digest: Digest) -> bool {
+    fn may_contain_other<K: Key + ?Sized>(&self, hash: &Hash, key: &K) -> bool {
+        self.may_contain_digest(key.digest(hash))
+    }
+
+    fn may_contain_digest(&self, digest: Digest) -> bool {
         each!(self, filter => filter.may_contain_digest(digest))
     }
 
@@ -45,16 +54,21 @@ impl Held {
         each!(self, filter => filter.answer(digests.iter().copied(), answers));
     }
 
+    /// Puts the key in; the hash is the filter's.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, digest: Digest) -> PyResult<Inserted> {
+    pub(crate) fn insert<K: Key + ?Sized>(&mut self, hash: &Hash, key: &K) -> Result<Inserted, Raised> {
         match self {
-            Self::Heap(AnyFilter::BlockedBloom(filter)) => Ok(filter.insert_digest(digest)),
-            other => other.insert_other(digest),
+            Self::Heap(AnyFilter::BlockedBloom(filter)) => Ok(filter.insert(key)),
+            other => other.insert_other(hash, key),
         }
     }
 
     #[inline(never)]
-    fn insert_other(&mut self, digest: Digest) -> PyResult<Inserted> {
+    fn insert_other<K: Key + ?Sized>(&mut self, hash: &Hash, key: &K) -> Result<Inserted, Raised> {
+        self.insert_digest(key.digest(hash)).map_err(Raised::by)
+    }
+
+    fn insert_digest(&mut self, digest: Digest) -> PyResult<Inserted> {
         if let Self::Foreign(filter) = self {
             // Whether it was new is what the filter said before.
             let seen = filter.may_contain_digest(digest);

@@ -54,12 +54,16 @@ impl Rapid {
     /// The way of 17 to 32 bytes, which is that of names and addresses, without the questions for longer keys.
     #[inline(always)]
     fn two_words_and_more(&self, bytes: &[u8]) -> u64 {
-        let word =
-            |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 of at least 17 bytes"));
+        // Not a closure, which may be compiled as a function that is called.
+        #[inline(always)]
+        fn word_at(bytes: &[u8], at: usize) -> u64 {
+            u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 of at least 17 bytes"))
+        }
         let RapidSecrets { seed, secrets } = &self.secrets;
         let len = bytes.len();
-        let (low, high) = widening_mul(word(0) ^ secrets[2], word(8) ^ seed);
-        let (a, b) = (word(len - 16) ^ len as u64 ^ secrets[1], word(len - 8) ^ low ^ high);
+        let (low, high) = widening_mul(word_at(bytes, 0) ^ secrets[2], word_at(bytes, 8) ^ seed);
+        let a = word_at(bytes, len - 16) ^ len as u64 ^ secrets[1];
+        let b = word_at(bytes, len - 8) ^ low ^ high;
         let (low, high) = widening_mul(a, b);
         let (low, high) = widening_mul(low ^ 0xaaaa_aaaa_aaaa_aaaa, high ^ secrets[1] ^ len as u64);
         low ^ high
