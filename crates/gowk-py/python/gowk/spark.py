@@ -140,7 +140,8 @@ def approx_intersect(
     """The different values of `a` that are also in `b`, and a part `fpp` of those that are not. `b` is not shuffled."""
     ours, theirs = (on, on) if isinstance(on, str) else on
     known = build_filter(b, theirs, fpp=fpp, items=items)
-    return might_contain(a.select(ours), ours, known).where(a[ours].isNotNull()).distinct()
+    maybe = might_contain(a.select(ours), ours, known)
+    return maybe.where(maybe[ours].isNotNull()).distinct()
 
 
 def approx_distinct(df: DataFrame, column: str, *, items: int | None = None) -> int:
@@ -179,7 +180,12 @@ def to_spark(spark: SparkSession, filter: ForeignFilter) -> Any:
         raise TypeError('Spark reads filters of its own hash only; make one with gowk.ForeignFilter("spark-v2", keys)')
     jvm: Any = spark.sparkContext._jvm
     stream = jvm.java.io.ByteArrayInputStream(filter.to_bytes())
-    return jvm.org.apache.spark.util.sketch.BloomFilter.readFrom(stream)
+    try:
+        return jvm.org.apache.spark.util.sketch.BloomFilter.readFrom(stream)
+    except Exception as error:
+        if filter.format == "spark-v2" and "version" in str(error):
+            raise ValueError(f"Spark {spark.version} does not read filters of version 2; make it as spark-v1") from error
+        raise
 
 
 def from_spark(bloom_filter: Any) -> ForeignFilter:
