@@ -25,6 +25,7 @@ mod jobs;
 mod key;
 mod lock;
 mod plan;
+mod redis;
 mod sketch;
 
 use pyo3::prelude::*;
@@ -37,5 +38,6 @@ fn _gowk(module: &Bound<'_, PyModule>) -> PyResult<()> {
     exact::register(module)?;
     sketch::register(module)?;
     plan::register(module)?;
-    jobs::register(module)
+    jobs::register(module)?;
+    redis::register(module)
 }

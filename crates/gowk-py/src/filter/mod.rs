@@ -20,15 +20,15 @@ mod held;
 mod one;
 mod stats;
 
-pub(crate) use base::bools;
+pub(crate) use base::{Filter, bools};
+pub(crate) use held::Held;
 
 use crate::{
     error::{AtPath, OrRaise, at_path},
     hash::Hash,
 };
-use base::{Filter, MutableFilter};
+use base::MutableFilter;
 use gowk::{AnyFilter, Filter as _, OpenError, Persist, format::foreign::Format};
-use held::Held;
 use pyo3::{buffer::PyBuffer, prelude::*, types::PyBytes};
 use std::{
     fs::File,
@@ -52,7 +52,8 @@ fn wrap(py: Python<'_>, filter: Filter) -> PyResult<Bound<'_, PyAny>> {
     families::wrap(py, filter)
 }
 
-fn wrap_own(py: Python<'_>, held: Held) -> PyResult<Bound<'_, PyAny>> {
+/// The Python object of a filter of our own.
+pub(crate) fn wrap_own(py: Python<'_>, held: Held) -> PyResult<Bound<'_, PyAny>> {
     let hasher = match &held {
         Held::Heap(filter) => *filter.hasher(),
         Held::Mapped(filter) => *filter.hasher(),
