@@ -220,36 +220,35 @@ fn wants_filter(ours: &Records<'_>, theirs: &Records<'_>, options: &Options) -> 
 /// A filter of the keys of an input, of at most a quarter of the memory.
 pub(crate) fn filter_of(engine: &Engine<'_>, records: &Records<'_>) -> Result<BlockedBloom, JobError> {
     const FPP: f64 = 0.01;
+    const SAMPLE: usize = 8;
     let most = engine.sizes.tables / 4 * 8;
     let feed = engine.feed(records)?;
     let hasher = engine.hasher(0);
-    let mut filter: Option<AtomicBlockedBloom> = None;
-    engine.each_round(&feed, |chunks| {
-        let filter = match &filter {
-            Some(filter) => filter,
-            None => {
-                // The first round tells how long records are, and so how many there will be.
-                let items = expected_items(chunks, records.total_bytes(), most);
-                let params = match BlockedParams::for_fpp(items, FPP)? {
-                    params if params.bits() > most => BlockedParams::for_bits(most.max(512), items)?,
-                    params => params,
-                };
-                filter.insert(AtomicBlockedBloom::with_params(params, hasher)?)
-            }
-        };
-        chunks.par_iter().for_each(|chunk| insert(filter, chunk));
-        Ok(())
-    })?;
-    match filter {
-        Some(filter) => Ok(filter.into_plain()),
-        None => Ok(BlockedBloom::with_params(BlockedParams::for_fpp(1, FPP)?, hasher)?),
+    let mut first: Vec<Chunk> = Vec::new();
+    while first.len() < SAMPLE {
+        let mut chunk = Chunk::new(engine.sizes.lanes);
+        if !feed.next_into(&mut chunk)? {
+            break;
+        }
+        chunk.deal(&hasher, &feed.keys);
+        first.push(chunk);
     }
-}
-
-fn insert(filter: &AtomicBlockedBloom, chunk: &Chunk) {
-    for lane in &chunk.lanes {
-        filter.insert_from(lane.iter().map(|rec| Digest::from(rec.hash)));
-    }
+    // They tell how long records are, and so how many there will be.
+    let items = expected_items(&first, records.total_bytes(), most);
+    let params = match BlockedParams::for_fpp(items, FPP)? {
+        params if params.bits() > most => BlockedParams::for_bits(most.max(512), items)?,
+        params => params,
+    };
+    let filter = AtomicBlockedBloom::with_params(params, hasher)?;
+    let insert = |chunk: &Chunk| {
+        // The keys of a lane are of one part of the filter.
+        for lane in &chunk.lanes {
+            filter.insert_from(lane.iter().map(|rec| Digest::from(rec.hash)));
+        }
+    };
+    first.iter().for_each(insert);
+    engine.each_chunk(&feed, insert)?;
+    Ok(filter.into_plain())
 }
 
 /// How many records there will be, judged by the first ones; as many as a filter of `most` bits is good for, if nobody knows.

@@ -58,6 +58,13 @@ pub(crate) struct Chunk {
     answers: Vec<bool>,
 }
 
+/// The lane of a hash, of two to the power of `bits`: by the bits that choose its line in a filter as well, so that the keys of
+/// a lane meet in a part of it.
+#[inline(always)]
+pub(crate) fn lane_of(hash: u64, bits: u32) -> usize {
+    hash.rotate_left(bits) as usize & ((1 << bits) - 1)
+}
+
 impl Chunk {
     pub(crate) fn new(lanes: usize) -> Self {
         Self {
@@ -162,12 +169,12 @@ impl Chunk {
 
     /// Cuts and hashes the records and deals them out: to lane `hash mod lanes`.
     pub(crate) fn deal(&mut self, hasher: &Hasher, keys: &Keys) {
-        let mask = self.lanes.len() as u64 - 1;
+        let bits = self.lanes.len().trailing_zeros();
         let mut lanes = std::mem::take(&mut self.lanes);
         let (mut records, mut skipped) = (0, 0);
         let mut push = |bytes: &[u8], start: usize, len: usize| {
             let hash = hasher.bytes(&bytes[start..start + len]).h1;
-            lanes[(hash & mask) as usize].push(Rec { hash, start: start as u32, len: len as u32 });
+            lanes[lane_of(hash, bits)].push(Rec { hash, start: start as u32, len: len as u32 });
         };
         match self.form {
             Form::Lines(separator) => {

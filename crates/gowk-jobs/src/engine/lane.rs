@@ -55,6 +55,8 @@ pub(crate) struct Task {
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) shards: Vec<Shard>,
+    /// The high bits of a hash that all keys of the lane share.
+    turn: u32,
     pub(crate) spill: Option<Spill>,
     /// Records that are part of the answer, by chunk of the round.
     pub(crate) kept: Vec<Vec<Rec>>,
@@ -71,9 +73,10 @@ const AHEAD: usize = 32;
 
 impl Lane {
     /// With so many parts of the table, each of which may take about `share` bytes.
-    pub(crate) fn new(shards: usize, shape: Shape, share: usize) -> Self {
+    pub(crate) fn new(shards: usize, turn: u32, shape: Shape, share: usize) -> Self {
         Self {
             shards: (0..shards).map(|_| Shard::new(shape, share)).collect(),
+            turn,
             spill: None,
             kept: Vec::new(),
             sketching: None,
@@ -140,11 +143,12 @@ impl Lane {
         // Three places in the list at a time: slots are asked for, entries are, and records are worked on.
         for i in 0..recs.len() + 2 * AHEAD {
             if let Some(rec) = recs.get(i) {
-                self.shards[self.shard_of(rec.hash)].fetch_slot(rec.hash);
+                self.shards[self.shard_of(rec.hash)].fetch_slot(rec.hash.rotate_left(self.turn));
             }
             let hint = hints[i % AHEAD];
             if let Some(rec) = i.checked_sub(AHEAD).and_then(|i| recs.get(i)) {
-                hints[i % AHEAD] = self.shards[self.shard_of(rec.hash)].fetch_entry(rec.hash);
+                hints[i % AHEAD] =
+                    self.shards[self.shard_of(rec.hash)].fetch_entry(rec.hash.rotate_left(self.turn));
                 // Another thread may have read it, into its own cache.
                 chunk.fetch_key(*rec);
             }
@@ -153,11 +157,11 @@ impl Lane {
             if task.act == Act::Count && self.before.as_ref().is_some_and(|b| !b.0.may_win(rec, key, b.1)) {
                 continue;
             }
-            let shard = self.shard_of(rec.hash);
+            let (shard, turned) = (self.shard_of(rec.hash), rec.hash.rotate_left(self.turn));
             let shard = &mut self.shards[shard];
             if inserts && shard.has_room_for(2 * key.len()) {
                 let found =
-                    shard.find_or_insert(rec.hash, key, hint, chunk.position(rec), 1, || chunk.line(rec));
+                    shard.find_or_insert(turned, key, hint, chunk.position(rec), 1, || chunk.line(rec));
                 match (task.act, found) {
                     (Act::Count, Some(found)) => shard.add(found, 1),
                     (Act::Distinct, None) => kept.push(rec),
@@ -165,7 +169,7 @@ impl Lane {
                 }
                 continue;
             }
-            match (shard.find(rec.hash, key, hint), task.act) {
+            match (shard.find(turned, key, hint), task.act) {
                 (Some(found), Act::Count) => shard.add(found, 1),
                 (Some(found), Act::FirstIn) if !shard.mark(found) => {}
                 (Some(_), Act::FirstIn | Act::AllIn) => kept.push(rec),
@@ -205,7 +209,9 @@ impl Lane {
     /// Whether a key that this lane has not counted may have come so often.
     fn may_win(&self, rec: Rec, key: &[u8], times: u64) -> bool {
         self.sketch.as_ref().is_some_and(|sketch| sketch.estimate_digest(Digest::from(rec.hash)) >= times)
-            && self.shards[self.shard_of(rec.hash)].find(rec.hash, key, Hint::default()).is_none()
+            && self.shards[self.shard_of(rec.hash)]
+                .find(rec.hash.rotate_left(self.turn), key, Hint::default())
+                .is_none()
     }
 
     #[inline]
@@ -215,7 +221,7 @@ impl Lane {
             none => none.insert(Spill::new(space, how.parts, how.block, how.lines)?),
         };
         let line = if how.lines { chunk.line(rec) } else { &[] };
-        // Bits 0 to 7 choose the lane.
+        // The lane takes high bits, the slot those that follow, and the shard bits 24 and above.
         let part = (rec.hash >> 8) as usize & (how.parts - 1);
         spill.put(space, part, chunk.position(rec), chunk.key(rec), line)
     }

@@ -4,7 +4,7 @@
 //! Feed --chunks--> deal: cut, hash, prune --lanes--> work: table or spill --kept--> write
 //!                  each chunk on some thread         each lane on some thread       in the order of the input
 //! ```
-//! A round is a few chunks. All keys with the same low bits of their hash are of one lane, and one thread at a time
+//! A round is some chunks. All keys with the same high bits of their hash are of one lane, and one thread at a time
 //! works on a lane, through the chunks in their order: so tables need no locks, and what is found does not depend
 //! on the number of threads.
 //!
@@ -59,16 +59,22 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    /// Three rounds are on their way at a time; a block has a copy as records, or as output.
+    const COPIES: usize = 6;
+
     pub(crate) fn new(memory: u64, threads: usize) -> Self {
-        let lanes = threads.next_power_of_two().min(64);
+        // More of them than threads: the table of one and its part of a filter are small enough for the processor to know the
+        // addresses of their pages.
+        let lanes = (4 * threads).next_power_of_two().min(64);
         let block = (memory / 512).clamp(16 << 10, 256 << 10) as usize;
-        let round = (4 * lanes).clamp(8, 64);
+        // Many chunks, so that many keys of a lane come together, but no more than a fifth of the memory is good for.
+        let most = memory / 5 / (Self::COPIES * block) as u64;
+        let round = (16 * threads).clamp(8, (most as usize).clamp(8, 64));
         // Entries have addresses of four bytes.
         let shards = (memory / lanes as u64).div_ceil(2 << 30).next_power_of_two() as usize;
         let parts = 64.max(lanes) / lanes;
         let spill_block = (memory / 64 / 64).clamp(4 << 10, 64 << 10) as usize;
-        // Three rounds are on their way at a time; a block has a copy as records, and another as output.
-        let buffers = (3 * round * block * 2 + parts * lanes * spill_block) as u64;
+        let buffers = (Self::COPIES * round * block + parts * lanes * spill_block) as u64;
         let tables = memory.saturating_sub(buffers).max(memory / 2).max(64 << 10);
         Self { lanes, shards, block, round, parts, spill_block, tables }
     }
@@ -113,7 +119,9 @@ impl<'o> Engine<'o> {
     /// Empty tables.
     pub(crate) fn lanes(&self, shape: Shape) -> Vec<Lane> {
         let share = self.sizes.tables as usize / (self.sizes.lanes * self.sizes.shards);
-        (0..self.sizes.lanes).map(|_| Lane::new(self.sizes.shards, shape, share)).collect()
+        (0..self.sizes.lanes)
+            .map(|_| Lane::new(self.sizes.shards, self.sizes.lanes.trailing_zeros(), shape, share))
+            .collect()
     }
 
     pub(crate) fn spilling(&self, lines: bool) -> Spilling {

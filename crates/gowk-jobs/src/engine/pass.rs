@@ -14,6 +14,7 @@ use crate::{
 };
 use gowk::BlockedBloom;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a pass does.
 pub(crate) struct Pass<'a> {
@@ -63,6 +64,21 @@ impl Engine<'_> {
 }
 
 impl Engine<'_> {
+    /// Deals all chunks of a feed and hands them to `each`, in no order, on all threads of the engine.
+    pub(crate) fn each_chunk(&self, feed: &Feed<'_>, each: impl Fn(&Chunk) + Sync) -> Result<(), JobError> {
+        let (hasher, stop) = (self.hasher(0), AtomicBool::new(false));
+        let run = || {
+            let mut chunk = Chunk::new(self.sizes.lanes);
+            while !stop.load(Ordering::Relaxed) && feed.next_into(&mut chunk)? {
+                chunk.deal(&hasher, &feed.keys);
+                each(&chunk);
+            }
+            Ok(())
+        };
+        let run = || run().inspect_err(|_: &JobError| stop.store(true, Ordering::Relaxed));
+        self.pool.broadcast(|_| run()).into_iter().collect()
+    }
+
     /// Deals all chunks of a feed, without tables; `each` gets those of a round, in order, and runs on the threads of the engine.
     pub(crate) fn each_round(
         &self,

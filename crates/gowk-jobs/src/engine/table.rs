@@ -46,8 +46,11 @@ impl Counts {
     }
 }
 
-/// From this share on slots and arena get all their addresses at once, on huge pages.
+/// From this share on slots and arena get all their addresses at once.
 const LARGE: usize = 8 << 20;
+
+/// From this share on they are on huge pages, the last of which is half empty.
+const HUGE: usize = 32 << 20;
 
 /// Slots from the home on that a key is looked for in before others.
 const LIKELY: usize = 4;
@@ -88,8 +91,8 @@ impl Shard {
     pub(crate) fn new(shape: Shape, share: usize) -> Self {
         let (mut slots, mut arena) = (Vec::new(), Vec::new());
         if share >= LARGE {
-            reserve(&mut slots, share / 8);
-            reserve(&mut arena, share);
+            reserve(&mut slots, share / 8, share >= HUGE);
+            reserve(&mut arena, share, share >= HUGE);
         }
         slots.resize(64 + 16, 0);
         // Entry 0 would look like an empty slot.
@@ -110,7 +113,7 @@ impl Shard {
     /// The memory that it has touched.
     pub(crate) fn bytes(&self) -> usize {
         // Of huge pages the last is half empty, here and there.
-        let page = if self.share >= LARGE { 2 << 20 } else { 0 };
+        let page = if self.share >= HUGE { 2 << 20 } else { 0 };
         8 * self.slots.len() + self.arena.len() + page + 64 * self.beyond.len()
     }
 
@@ -347,8 +350,8 @@ impl Shard {
 
 /// Addresses for all that may come, so that nothing need be moved. What is not touched is not resident; and where there are not
 /// so many to be had, moving will do.
-fn reserve<T>(memory: &mut Vec<T>, len: usize) {
-    if memory.try_reserve_exact(len).is_ok() {
+fn reserve<T>(memory: &mut Vec<T>, len: usize, huge: bool) {
+    if memory.try_reserve_exact(len).is_ok() && huge {
         advise_huge(memory);
     }
 }
