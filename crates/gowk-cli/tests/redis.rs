@@ -60,6 +60,9 @@ fn a_filter_lives_from_create_to_drop() {
     assert!((info["estimated_items"].as_f64().unwrap() - 10_000.0).abs() < 100.0, "{info}");
     assert!(place.ok("info seen").contains("holds about"));
 
+    assert_eq!(place.ok("list"), "bloom          seen\n");
+    assert_eq!(place.ok("list --json"), "{\"name\":\"seen\",\"kind\":\"bloom\"}\n");
+
     // To a file and back, which the rest of the program understands.
     place.ok("export seen -o seen.gowk");
     assert_eq!(place.folder.stdout("query -c seen.gowk keys.txt"), "10000\n");
@@ -81,6 +84,7 @@ fn a_filter_lives_from_create_to_drop() {
     place.ok("drop seen");
     place.ok("drop copy");
     place.error("query seen asked.txt", "there is no filter \"seen\"");
+    assert_eq!(place.run("list"), (Some(1), String::new(), String::new()));
 }
 
 #[test]

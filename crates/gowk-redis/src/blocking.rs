@@ -12,7 +12,7 @@
 //!
 //! Not to be called from async code, which would block its thread: there, use the types of the crate itself.
 
-use crate::{BatchError, Error, Info, Options, Spec};
+use crate::{BatchError, Error, Info, Listing, Options, Spec};
 use gowk::{BlockedBloom, BlockedParams, CountingBloom, Hasher, Inserted, Key, Removed, store::Store};
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio::runtime::{Builder, Runtime};
@@ -42,6 +42,11 @@ impl Servers {
     /// Whether the commands of the module are used; see [`Options::module`].
     pub fn uses_module(&self) -> bool {
         self.servers.uses_module()
+    }
+
+    /// The filters that live on the servers, at most so many; see [`crate::Servers::list`].
+    pub fn list(&self, most: usize) -> Result<Listing, Error> {
+        self.wait(self.servers.list(most))
     }
 
     /// Creates a filter, or opens it if it is there with the same parameters.

@@ -8,6 +8,7 @@ use crate::{
     info::Info,
     net::Servers,
     spec::Spec,
+    transfer::Source,
     write::Write,
 };
 use gowk::{
@@ -89,10 +90,8 @@ impl Bloom {
 
     /// Whether each of these keys may be in the set.
     pub async fn may_contain_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
-        let ask = async |generation: &Generation, digests: &[Digest], which: &[usize], replicas| {
-            self.core.ask(generation, &params(generation), digests, which, replicas).await
-        };
-        self.core.read(&self.core.digests(keys), ask).await
+        let covers = |generation: &Generation, block: &[u8], digest| params(generation).covers(block, digest);
+        self.core.read(&self.core.digests(keys), covers, Some(std::convert::identity)).await
     }
 
     /// What the filter holds: exactly, counting all bits, or from some of the shards.
@@ -183,13 +182,7 @@ impl Bloom {
             }
         };
         let lines = heap.as_ref().map_or(filter.lines(), BlockedBloom::lines);
-        let shard_lines = meta.live.shard_blocks * meta.live.shape.span().lines();
-        let bytes = async |shard: u64| {
-            let first = (shard * shard_lines) as usize;
-            let last = lines.len().min(first + shard_lines as usize);
-            Ok(lines[first..last].iter().flat_map(|line| line.to_le_bytes()).collect())
-        };
-        self.core.or_shards(&meta.live, meta.expires, bytes).await?;
+        self.core.or_shards(&meta.live, meta.expires, &Source::of_lines(lines, &meta.live)).await?;
         self.core.unchanged(&meta.live).await
     }
 
@@ -207,8 +200,8 @@ impl Bloom {
             let (ours, theirs) = (meta.live.shard_blocks, theirs.shard_blocks);
             return Err(MergeError::Params { what: "blocks per shard", ours, theirs }.into());
         }
-        let bytes = async |shard: u64| other.core.read_shard(&theirs, shard).await;
-        self.core.or_shards(&meta.live, meta.expires, bytes).await?;
+        let source = Source::Servers { core: &other.core, generation: &theirs };
+        self.core.or_shards(&meta.live, meta.expires, &source).await?;
         self.core.unchanged(&meta.live).await
     }
 

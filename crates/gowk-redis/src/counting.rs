@@ -15,10 +15,11 @@ use crate::{
     info::Info,
     net::Servers,
     spec::Spec,
+    transfer::Source,
     write::Write,
 };
 use gowk::{
-    Build, CountingBloom, CountingParams, Digest, Filter, Hasher, Inserted, Key, Removed,
+    Build, CountingBloom, CountingParams, Filter, Hasher, Inserted, Key, Removed,
     store::{Line, Store},
 };
 use std::{path::Path, sync::Arc, time::Duration};
@@ -94,12 +95,8 @@ impl Counting {
 
     /// How often each key has come, or more.
     pub async fn count_many<K: Key>(&self, keys: &[K]) -> Result<Vec<u32>, BatchError> {
-        let ask = async |generation: &Generation, digests: &[Digest], which: &[usize], replicas| {
-            let params = params(generation);
-            let count = |block: &[u8], digest| params.count(block, digest);
-            self.core.ask_blocks(generation, digests, which, replicas, count).await
-        };
-        self.core.read(&self.core.digests(keys), ask).await
+        let count = |generation: &Generation, block: &[u8], digest| params(generation).count(block, digest);
+        self.core.read(&self.core.digests(keys), count, None).await
     }
 
     /// Whether the key may have come `times` times. `false` is certain. Above 15 the answer is that for 15.
@@ -166,15 +163,9 @@ impl Counting {
         if !new {
             return Err(Error::Exists { name: name.to_owned() });
         }
-        let (meta, lines) = (core.meta(), filter.lines());
-        let shard_lines = meta.live.shard_blocks * meta.live.shape.span().lines();
+        let meta = core.meta();
         // The counters are all 0, so that to or is to set.
-        let bytes = async |shard: u64| {
-            let first = (shard * shard_lines) as usize;
-            let last = lines.len().min(first + shard_lines as usize);
-            Ok(lines[first..last].iter().flat_map(|line| line.to_le_bytes()).collect())
-        };
-        core.or_shards(&meta.live, meta.expires, bytes).await?;
+        core.or_shards(&meta.live, meta.expires, &Source::of_lines(filter.lines(), &meta.live)).await?;
         Ok(Self { core: Arc::new(core) })
     }
 }

@@ -39,6 +39,8 @@ pub struct Info {
     pub sampled: u64,
     /// The part of the bits that are set, or of the counters that are not 0.
     pub fill: f64,
+    /// The same of each shard that was looked at.
+    pub fills: Vec<f64>,
     /// How many different keys have come, as far as the bits tell.
     pub estimated_items: f64,
     /// The rate at which it now answers "maybe" for keys that are not in it.
@@ -61,11 +63,13 @@ impl Core {
         let sampled = if exact { shards } else { shards.min(SAMPLE) };
         let sample: Vec<u64> =
             (0..sampled).map(|i| (u128::from(i) * u128::from(shards) / u128::from(sampled)) as u64).collect();
-        let (set, places) = match &generation.shape {
+        let used = match &generation.shape {
             Shape::Bloom(_) => self.ones(generation, &sample).await?,
             Shape::Counting(_) => self.nonzero(generation, &sample).await?,
         };
+        let (set, places) = used.iter().fold((0, 0), |(set, places), one| (set + one.0, places + one.1));
         let fill = set as f64 / places as f64;
+        let fills = used.iter().map(|(set, places)| *set as f64 / *places as f64).collect();
         let (family, bits, estimated_items, fpp_now) = match &generation.shape {
             Shape::Bloom(params) => {
                 let items = params.items_for_fill(fill);
@@ -94,6 +98,7 @@ impl Core {
             shard_bytes: generation.shard_len(0),
             sampled,
             fill,
+            fills,
             estimated_items,
             fpp_now,
             rebuilding: meta.building.is_some(),
@@ -101,9 +106,9 @@ impl Core {
         })
     }
 
-    /// How many bits of these shards are set, and how many there are; the servers count.
-    async fn ones(&self, generation: &Generation, sample: &[u64]) -> Result<(u64, u64), Error> {
-        let (mut set, mut places) = (0, 0);
+    /// How many bits of each of these shards are set, and how many there are; the servers count.
+    async fn ones(&self, generation: &Generation, sample: &[u64]) -> Result<Vec<(u64, u64)>, Error> {
+        let mut used = Vec::with_capacity(sample.len());
         for sample in sample.chunks(1000) {
             let mut requests = Vec::with_capacity(2 * sample.len());
             for &shard in sample {
@@ -118,27 +123,25 @@ impl Core {
                 let count = answers.next().expect("an answer to each request");
                 match (count, answers.next().expect("an answer to each request")) {
                     (Ok(Value::Int(count)), Ok(Value::Int(bytes))) if bytes as u64 == len + 1 => {
-                        set += count as u64
+                        used.push((count as u64, 8 * len));
                     }
                     (Err(error), _) | (_, Err(error)) if !crate::meta::is_wrong_type(&error) => {
                         return Err(error);
                     }
                     _ => return Err(self.lost(shard)),
                 }
-                places += 8 * len;
             }
         }
-        Ok((set, places))
+        Ok(used)
     }
 
-    /// How many counters of these shards are not 0, and how many there are.
-    async fn nonzero(&self, generation: &Generation, sample: &[u64]) -> Result<(u64, u64), Error> {
-        let (mut set, mut places) = (0, 0);
+    /// How many counters of each of these shards are not 0, and how many there are.
+    async fn nonzero(&self, generation: &Generation, sample: &[u64]) -> Result<Vec<(u64, u64)>, Error> {
+        let mut used = Vec::with_capacity(sample.len());
         for &shard in sample {
             let bytes = self.read_shard(generation, shard).await?;
-            set += generation.shape.used(&bytes);
-            places += 2 * bytes.len() as u64;
+            used.push((generation.shape.used(&bytes), 2 * bytes.len() as u64));
         }
-        Ok((set, places))
+        Ok(used)
     }
 }

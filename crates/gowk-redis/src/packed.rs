@@ -15,7 +15,7 @@ use crate::{
     net::{How, Request},
     write::{Outcome, Write},
 };
-use gowk::{BlockedParams, Digest};
+use gowk::Digest;
 use redis::{Cmd, Value, cmd};
 
 /// Keys of a command: some ten microseconds of a server.
@@ -46,26 +46,28 @@ impl Core {
         outcomes
     }
 
-    /// Whether these digests may be there, asked in the way that the servers allow; none for those whose shard is not.
-    pub(crate) async fn ask(
+    /// What `judge` makes of the blocks of these digests, or `of_bit` of what the module answers; none for those whose shard is not there.
+    pub(crate) async fn ask<T>(
         &self,
         generation: &Generation,
-        params: &BlockedParams,
         digests: &[Digest],
         which: &[usize],
         replicas: bool,
-    ) -> Vec<Result<Option<bool>, Error>> {
-        let covers = |block: &[u8], digest| params.covers(block, digest);
-        if !self.servers.uses_module() {
-            return self.ask_blocks(generation, digests, which, replicas, covers).await;
-        }
-        let mut answers = self.ask_packed(generation, digests, which, replicas).await;
+        judge: impl Fn(&[u8], Digest) -> T,
+        of_bit: Option<fn(bool) -> T>,
+    ) -> Vec<Result<Option<T>, Error>> {
+        let Some(of_bit) = of_bit.filter(|_| self.servers.uses_module()) else {
+            return self.ask_blocks(generation, digests, which, replicas, judge).await;
+        };
+        let answers = self.ask_packed(generation, digests, which, replicas).await;
         let refused = |place: &usize| matches!(&answers[*place], Err(error) if has_no_module(error));
         let refused: Vec<usize> = (0..which.len()).filter(refused).collect();
+        let mut answers: Vec<Result<Option<T>, Error>> =
+            answers.into_iter().map(|answer| answer.map(|bit| bit.map(of_bit))).collect();
         if !refused.is_empty() {
             self.servers.without_module();
             let which: Vec<usize> = refused.iter().map(|place| which[*place]).collect();
-            let again = self.ask_blocks(generation, digests, &which, replicas, covers).await;
+            let again = self.ask_blocks(generation, digests, &which, replicas, judge).await;
             refused.into_iter().zip(again).for_each(|(place, answer)| answers[place] = answer);
         }
         answers

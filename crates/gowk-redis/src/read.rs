@@ -23,11 +23,13 @@ const BATCH: usize = 20_000;
 const ROUNDS: usize = 8;
 
 impl Core {
-    /// Asks for each key by `ask`, which gives none where a shard is not there; again where the filter was switched meanwhile.
+    /// Asks for each key, and again where the filter was switched meanwhile. `judge` makes an answer of a block; `of_bit`, if there is one,
+    /// of a bit that the module answers.
     pub(crate) async fn read<T: Clone + Default>(
         &self,
         digests: &[Digest],
-        ask: impl AsyncFn(&Generation, &[Digest], &[usize], bool) -> Vec<Result<Option<T>, Error>>,
+        judge: impl Fn(&Generation, &[u8], Digest) -> T,
+        of_bit: Option<fn(bool) -> T>,
     ) -> Result<Vec<T>, BatchError> {
         let mut answers = vec![T::default(); digests.len()];
         let mut failed = Vec::new();
@@ -38,7 +40,9 @@ impl Core {
                 let meta = self.meta();
                 let generation = &meta.live;
                 let mut gone = Vec::new();
-                for (&at, answer) in todo.iter().zip(ask(generation, digests, &todo, round == 0).await) {
+                let judge = |block: &[u8], digest| judge(generation, block, digest);
+                let asked = self.ask(generation, digests, &todo, round == 0, judge, of_bit).await;
+                for (&at, answer) in todo.iter().zip(asked) {
                     match answer {
                         Ok(Some(answer)) => answers[start + at] = answer,
                         Ok(None) => gone.push(at),

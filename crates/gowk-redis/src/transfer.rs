@@ -11,7 +11,7 @@ use crate::{
     net::{How, Request},
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
-use gowk::format::FileWriter;
+use gowk::{format::FileWriter, store::Line};
 use redis::{Value, cmd};
 use std::{io, path::Path, sync::Arc};
 
@@ -19,6 +19,32 @@ use std::{io, path::Path, sync::Arc};
 const SHARDS_IN_FLIGHT: usize = 8;
 /// What a key beside a shard lives for, should its maker die: in seconds.
 const BESIDE_SECONDS: u64 = 300;
+
+/// Where the bytes of shards come from.
+pub(crate) enum Source<'a> {
+    /// A filter in memory or in a file.
+    Lines { lines: &'a [Line], shard_lines: u64 },
+    /// Another filter on servers.
+    Servers { core: &'a Core, generation: &'a Generation },
+}
+
+impl<'a> Source<'a> {
+    /// The lines of a filter, cut as this generation is.
+    pub(crate) fn of_lines(lines: &'a [Line], generation: &Generation) -> Self {
+        Self::Lines { lines, shard_lines: generation.shard_blocks * generation.shape.span().lines() }
+    }
+
+    async fn shard(&self, shard: u64) -> Result<Vec<u8>, Error> {
+        match self {
+            Self::Lines { lines, shard_lines } => {
+                let first = (shard * shard_lines) as usize;
+                let last = lines.len().min(first + *shard_lines as usize);
+                Ok(lines[first..last].iter().flat_map(|line| line.to_le_bytes()).collect())
+            }
+            Self::Servers { core, generation } => core.read_shard(generation, shard).await,
+        }
+    }
+}
 
 impl Core {
     /// Reads all shards in their order; `each` sees the number of a shard and its bytes.
@@ -65,21 +91,18 @@ impl Core {
         }
     }
 
-    /// Ors bytes into all shards; `bytes` gives those of a shard.
+    /// Ors the bytes of a source into all shards.
     pub(crate) async fn or_shards(
         &self,
         generation: &Generation,
         expires: Option<u64>,
-        bytes: impl AsyncFn(u64) -> Result<Vec<u8>, Error>,
+        source: &Source<'_>,
     ) -> Result<(), Error> {
-        let or = |shard| {
-            let bytes = bytes(shard);
-            async move {
-                let bytes = bytes.await?;
-                match bytes.iter().all(|byte| *byte == 0) {
-                    true => Ok(()),
-                    false => self.or_shard(generation, shard, &bytes, expires).await,
-                }
+        let or = |shard| async move {
+            let bytes = source.shard(shard).await?;
+            match bytes.iter().all(|byte| *byte == 0) {
+                true => Ok(()),
+                false => self.or_shard(generation, shard, &bytes, expires).await,
             }
         };
         stream::iter(0..generation.shards())

@@ -72,6 +72,9 @@ async fn a_million_keys_spread_over_all_masters_at_the_promised_rate() {
     let counts = carts.count_many(&keys(0..2_000)).await.unwrap();
     assert!(counts[1_000..].iter().all(|count| *count >= 1));
     assert!(counts[..1_000].iter().filter(|count| **count > 0).count() < 10);
+    let listed: Vec<String> =
+        servers.list(100).await.unwrap().filters.into_iter().map(|one| one.name).collect();
+    assert_eq!(listed, ["carts", "other", "seen"]);
     for name in ["seen", "other", "carts"] {
         servers.drop_filter(name).await.unwrap();
     }

@@ -4,7 +4,7 @@ use gowk::{
     BlockedBloom, BlockedParams, Build, Filter, Hasher, Insert, Inserted, MergeError, Persist, Removed,
 };
 use gowk_redis::{
-    Error, Options, Spec,
+    Error, Keeper, Listed, Options, Spec,
     blocking::{Bloom, Servers},
 };
 use gowk_testkit::{Server, until};
@@ -559,6 +559,31 @@ fn a_slow_server_is_waited_for_and_then_named() {
         adds.join().unwrap().unwrap();
     });
     assert!(impatient.may_contain_many(&keys(0..1_000)).unwrap().into_iter().all(|found| found));
+}
+
+#[test]
+fn filters_are_listed_among_other_keys() {
+    let server = server();
+    let servers = connect(&server);
+    assert_eq!(servers.list(10).unwrap().filters, []);
+    server.connect().call(&[
+        "EVAL",
+        "for i=1,5000 do redis.call('HSET','gowk:'..i..'{x}','a','b') redis.call('SET','gowk-'..i,'x') end",
+        "0",
+    ]);
+    server.connect().say("HSET gowk:no-filter a b");
+    let seen = servers.create("seen", &Spec::new(1_000, 0.01)).unwrap();
+    servers.create("day:7", &Spec::new(1_000, 0.01)).unwrap();
+    servers.create_counting("carts", &Spec::new(1_000, 0.01)).unwrap();
+    // What a switch leaves behind is not taken for a filter.
+    seen.clear().unwrap();
+    let listed = |name: &str, keeper| Listed { name: name.into(), keeper };
+    let all =
+        [listed("carts", Keeper::Counting), listed("day:7", Keeper::Bloom), listed("seen", Keeper::Bloom)];
+    let listing = servers.list(10).unwrap();
+    assert!(listing.filters == all && !listing.cut, "{listing:?}");
+    let listing = servers.list(2).unwrap();
+    assert!(listing.filters.len() <= 2 && listing.cut, "{listing:?}");
 }
 
 #[test]

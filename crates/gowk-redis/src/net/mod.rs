@@ -140,13 +140,25 @@ impl Servers {
     }
 
     async fn each_of(&self, nodes: Vec<Address>, cmd: &Cmd) -> Vec<Result<Value, RedisError>> {
-        let ask = |node: Address| async move {
-            let mut pipeline = Pipeline::new();
-            pipeline.add_command(cmd.clone());
-            let mut values = self.0.links.send(&node, false, &pipeline, 1).await?;
-            values.pop().map_or_else(|| Ok(Value::Nil), Value::extract_error)
-        };
-        join_all(nodes.into_iter().map(ask)).await
+        join_all(nodes.iter().map(|node| self.on(node, cmd))).await
+    }
+
+    /// One command to one node, once.
+    pub(crate) async fn on(&self, node: &Address, cmd: &Cmd) -> Result<Value, RedisError> {
+        let mut pipeline = Pipeline::new();
+        pipeline.add_command(cmd.clone());
+        let mut values = self.0.links.send(node, false, &pipeline, 1).await?;
+        values.pop().map_or_else(|| Ok(Value::Nil), Value::extract_error)
+    }
+
+    /// The nodes that take keys.
+    pub(crate) fn master_nodes(&self) -> Vec<Address> {
+        self.0.topology.masters()
+    }
+
+    /// Host and port of the nodes that take keys; no user and no password.
+    pub fn addresses(&self) -> Vec<String> {
+        self.0.topology.masters().iter().map(ToString::to_string).collect()
     }
 
     /// One command.

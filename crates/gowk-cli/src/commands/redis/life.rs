@@ -6,12 +6,15 @@ use crate::{
     numbers::{self, grouped, parse_bytes, parse_count, parse_rate},
 };
 use anyhow::Context;
-use gowk_redis::Spec;
+use gowk_redis::{Keeper, Listed, Spec};
 use serde_json::json;
 use std::{
     io::{self, Write},
     time::Duration,
 };
+
+/// The most filters that are listed.
+const MOST_LISTED: usize = 100_000;
 
 /// Create a filter on servers, empty
 ///
@@ -63,6 +66,21 @@ pub(super) struct Info {
     #[arg(long)]
     exact: bool,
     /// Print a JSON object, with exact numbers
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    servers: ServerArgs,
+}
+
+/// List the filters that live on the servers
+///
+/// Those of gowk redis, and those of a module (BF.*, CF.*). All keys of the servers are walked over, a thousand at a time.
+#[derive(clap::Args)]
+#[command(
+    after_long_help = "Examples:\n  gowk redis list\n  gowk redis list --json\n\nExit status: 0 if there is a filter, 1 if there is none, 2 on an error."
+)]
+pub(super) struct List {
+    /// Print a JSON object for each filter
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -189,6 +207,31 @@ fn as_json(info: &gowk_redis::Info, masters: usize) -> String {
         "rebuilding": info.rebuilding, "expires_in": info.expires_in.map(|left| left.as_secs_f64()),
     });
     format!("{object}\n")
+}
+
+impl List {
+    pub(super) fn run(self) -> anyhow::Result<Found> {
+        let listing = self.servers.connect()?.list(MOST_LISTED)?;
+        let row = |filter: &Listed| {
+            let kind = match filter.keeper {
+                Keeper::Bloom => "bloom",
+                Keeper::Counting => "counting",
+                Keeper::ModuleBloom => "module bloom",
+                Keeper::ModuleCuckoo => "module cuckoo",
+                _ => "unknown",
+            };
+            match self.json {
+                true => format!("{}\n", json!({ "name": filter.name, "kind": kind })),
+                false => format!("{kind:14} {}\n", filter.name),
+            }
+        };
+        let text: String = listing.filters.iter().map(row).collect();
+        io::stdout().write_all(text.as_bytes()).context("cannot write the answer")?;
+        if listing.cut {
+            eprintln!("gowk: there may be more: these were found in time");
+        }
+        Ok(Found::if_any(listing.filters.len() as u64))
+    }
 }
 
 impl Expire {

@@ -6,6 +6,8 @@ mod query;
 mod servers;
 mod transfer;
 
+pub(crate) use servers::URL;
+
 use crate::exit::Found;
 
 /// Filters spread over plain Redis, Valkey or a Redis Cluster
@@ -33,6 +35,7 @@ enum Command {
     Query(query::Query),
     Remove(keys::Remove),
     Info(life::Info),
+    List(life::List),
     Rebuild(keys::Rebuild),
     Export(transfer::Export),
     Import(transfer::Import),
@@ -49,6 +52,7 @@ impl Redis {
             Command::Query(query) => query.run(),
             Command::Remove(remove) => remove.run(),
             Command::Info(info) => info.run(),
+            Command::List(list) => list.run(),
             Command::Rebuild(rebuild) => rebuild.run(),
             Command::Export(export) => export.run(),
             Command::Import(import) => import.run(),

@@ -9,7 +9,7 @@ use gowk_redis::{
 use std::time::Duration;
 
 /// Where a URL is read from if none is given: not from the list of processes, where a password would be seen.
-const URL: &str = "GOWK_REDIS_URL";
+pub(crate) const URL: &str = "GOWK_REDIS_URL";
 const URL_HELP: &str =
     "redis://[USER:PASSWORD@]HOST[:PORT][/DB], or rediss:// for TLS [default: $GOWK_REDIS_URL]";
 
