@@ -287,6 +287,79 @@ export const tests = [
     await page.getByRole("heading", { name: "dropped.gowk" }).waitFor();
   } },
 
+  ...everywhere("a filter on servers", async ({ page, url, check, expectRefusal, password }) => {
+    const told = [];
+    page.on("response", async (response) => response.url().includes("/api/") && told.push(await response.text().catch(() => "")));
+    await page.goto(`${url}#/inspect`);
+    const card = page.getByRole("region", { name: "Filters on servers" });
+    await card.getByRole("button", { name: /^visits, blocked bloom/ }).click();
+    await page.getByRole("heading", { name: "visits" }).waitFor();
+    assert.match(await page.locator(".numbers").innerText(), /promised\s*1 %/);
+    assert.match(await page.locator(".head-rows").innerText(), /servers\s*127\.0\.0\.1:\d+/);
+    await page.getByText("Fill, shard by shard").waitFor();
+    await check("a filter on servers");
+    await page.getByLabel("Keys, one a line").fill("user-1\nuser-2999\nstranger-1");
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await page.getByText("2 of 3 may be inside").waitFor();
+    assert.match(page.url(), /server=visits/);
+    await card.getByRole("button", { name: /^carts, counting bloom/ }).click();
+    await page.getByRole("heading", { name: "carts" }).waitFor();
+    await page.getByLabel("Keys, one a line").fill("user-99\nuser-100000");
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await page.getByText("1 of 2 may be inside").waitFor();
+    await page.getByText("looked at where it is").waitFor();
+    // A link brings it back; one to what is not there is told.
+    await page.goto("about:blank");
+    await page.goto(`${url}#/inspect?server=visits&keeper=bloom`);
+    await page.getByRole("heading", { name: "visits" }).waitFor();
+    await expectRefusal(async () => {
+      await page.goto("about:blank");
+      await page.goto(`${url}#/inspect?server=nobody&keeper=bloom`);
+      await page.locator(".error", { hasText: 'there is no filter "nobody"' }).waitFor();
+    });
+    assert.ok(told.length > 5 && told.every((text) => !text.includes(password)), "the password is seen");
+    assert.ok(!(await page.content()).includes(password));
+  }),
+
+  { name: "servers that cannot be reached are named, without the password", use: async ({ page, url, redis, password, expectRefusal }) => {
+    await page.goto(`${url}#/inspect`);
+    const card = page.getByRole("region", { name: "Filters on servers" });
+    await card.getByRole("button", { name: /^visits/ }).waitFor();
+    // As if it were slow without end.
+    redis.child.kill("SIGSTOP");
+    try {
+      await expectRefusal(async () => {
+        await card.getByRole("button", { name: "Look again" }).click();
+        await card.getByRole("alert").waitFor();
+      });
+    } finally {
+      redis.child.kill("SIGCONT");
+    }
+    assert.ok(!(await page.content()).includes(password));
+    await card.getByRole("button", { name: "Look again" }).click();
+    await card.getByRole("button", { name: /^visits/ }).waitFor();
+  } },
+
+  ...everywhere("columns of a Parquet file are chosen", async ({ page, url, folder, check }) => {
+    await page.goto(`${url}#/inspect?file=others/people.parquet`);
+    await page.getByRole("heading", { name: "others/people.parquet" }).waitFor();
+    assert.deepEqual(await page.getByLabel("Column").locator("option").allInnerTexts(), ["id", "name"]);
+    await page.getByLabel("Keys, one a line").fill("1000\n1399\n5");
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await page.getByText("2 of 3 may be inside").waitFor();
+    await check("a column");
+    await page.getByLabel("Column").selectOption("name");
+    await page.waitForFunction(() => document.querySelector("#column")?.value === "name" && document.querySelector("#key-type")?.value === "text");
+    await page.getByLabel("Keys, one a line").fill("user-0\nuser-399\nnobody");
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await page.getByText("2 of 3 may be inside").waitFor();
+    // Of a dropped file as well.
+    await page.getByLabel("Choose a file").setInputFiles(path.join(folder, "filters/others/people.parquet"));
+    await page.getByRole("heading", { name: "people.parquet", exact: true }).waitFor();
+    await page.getByLabel("Column").selectOption("name");
+    await page.waitForFunction(() => document.querySelector("#column")?.value === "name" && document.querySelector("#key-type")?.value === "text");
+  }),
+
   { name: "inspect, by keyboard", width: 400, scheme: "dark", use: async ({ page, url }) => {
     await page.goto(`${url}#/inspect?file=monday.gowk`);
     await page.getByRole("heading", { name: "monday.gowk" }).waitFor();

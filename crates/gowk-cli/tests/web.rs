@@ -101,4 +101,11 @@ fn what_cannot_be_served_is_said() {
     folder.error(&format!("web --port {port}"), "is taken");
     folder.error("web no-such-folder", "is not a folder");
     folder.error("web --port 70000", "70000");
+    folder.gowk("web --redis env").env_remove("GOWK_REDIS_URL").assert().code(2);
+    for url in ["redis://:s3cret@127.0.0.1:1", "http://u:s3cret@h"] {
+        let output = folder.gowk(&format!("web --redis {url}")).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{said}");
+        assert!(said.starts_with("gowk: ") && !said.contains("s3cret"), "{said}");
+    }
 }

@@ -34,6 +34,11 @@ impl ApiError {
         Self { status: StatusCode::INTERNAL_SERVER_ERROR, text: error.to_string() }
     }
 
+    /// Somebody whom we asked has failed.
+    pub(crate) fn elsewhere(error: impl fmt::Display) -> Self {
+        Self { status: StatusCode::BAD_GATEWAY, text: error.to_string() }
+    }
+
     pub(crate) fn forbidden(text: impl Into<String>) -> Self {
         Self { status: StatusCode::FORBIDDEN, text: text.into() }
     }

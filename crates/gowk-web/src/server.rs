@@ -24,6 +24,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub struct Options {
     /// The folder whose filters can be opened, and nothing above it; none if there is nothing to open.
     pub folder: Option<PathBuf>,
+    /// The servers whose filters can be looked at, and nothing else of them; none if there are none.
+    pub servers: Option<gowk_redis::Servers>,
     /// The port on 127.0.0.1; 0 for one that is free.
     pub port: u16,
     /// The most bytes of a file that is dropped on the page.
@@ -32,7 +34,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { folder: None, port: 0, most_upload: 256_000_000 }
+        Self { folder: None, servers: None, port: 0, most_upload: 256_000_000 }
     }
 }
 
@@ -47,7 +49,7 @@ pub struct Server {
 impl Server {
     /// Takes the port. Fails if it is taken, or if the folder is none.
     pub async fn bind(options: Options) -> io::Result<Self> {
-        let shelf = inspect::Shelf::new(options.folder.as_deref(), options.most_upload)?;
+        let shelf = inspect::Shelf::new(options.folder.as_deref(), options.servers, options.most_upload)?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address, router: router(address.port(), Arc::new(shelf)) })

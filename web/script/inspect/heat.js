@@ -58,12 +58,12 @@ export function heatMap(heat) {
     });
     holder.replaceChildren(svg);
   });
-  readout.textContent = `From ${heat.least} to ${heat.most} of ${units} ${unit} a ${part}.`;
+  readout.textContent = `From ${grouped(heat.least)} to ${grouped(heat.most)} of ${grouped(units)} ${unit} a ${part}.`;
   return h(
     "section",
     { class: "card" },
     h("h2", {}, `Fill, ${part} by ${part}`),
-    h("p", { class: "note" }, `${grouped(parts)} ${many} of ${units} ${unit}${perCell > 1 ? `, ${grouped(perCell)} to a cell` : ""}`),
+    h("p", { class: "note" }, `${grouped(parts)} ${many} of ${grouped(units)} ${unit}${perCell > 1 ? `, ${grouped(perCell)} to a cell` : ""}`),
     h("div", { class: "heat-holder" }, holder),
     h("div", { class: "scale", "aria-hidden": "true" }, "empty", h("i", {}), "full"),
     readout,

@@ -11,6 +11,7 @@ const opened = [];
 
 export function enter(root, params, remember) {
   const files = h("section", { class: "card files", "aria-label": "Files of the folder" });
+  const servers = h("section", { class: "card files", "aria-label": "Filters on servers", hidden: true });
   const error = h("p", { class: "error", role: "alert" });
   const report = h("div", { class: "stack", "aria-live": "polite" });
   const input = h("input", { type: "file", id: "file", onchange: () => input.files.length > 0 && take([...input.files]) });
@@ -61,6 +62,43 @@ export function enter(root, params, remember) {
     return open(`Opening ${path}`, () => post("filters/open", { path }));
   }
 
+  function openOnServers({ name, keeper }) {
+    remember(new URLSearchParams({ server: name, keeper }));
+    return open(`Asking for ${name}`, () => post("servers/open", { name, keeper }));
+  }
+
+  /** Another column of the file that is shown takes its place. */
+  function chooseColumn(filter, column) {
+    return open(`Opening column ${column}`, async () => {
+      const other = await post(`filters/${filter.id}/column`, { column });
+      opened.splice(opened.indexOf(filter), 1);
+      return other;
+    });
+  }
+
+  async function listServers() {
+    let told;
+    try {
+      told = await get("servers");
+    } catch (problem) {
+      servers.hidden = false;
+      servers.replaceChildren(h("h2", {}, "On servers"), h("p", { class: "error", role: "alert" }, problem.message), again());
+      return;
+    }
+    if (told.servers === null) return;
+    const rows = told.filters.map((filter) =>
+      h("li", {}, h("button", { type: "button", "aria-label": `${filter.name}, ${filter.kind}, on servers`, onclick: () => openOnServers(filter) }, stack(), h("span", { class: "name" }, filter.name), h("span", { class: "size" }, filter.kind))),
+    );
+    servers.hidden = false;
+    servers.replaceChildren(
+      h("div", { class: "spread" }, h("h2", {}, "On servers"), again()),
+      h("p", { class: "note" }, `${told.cluster ? "A cluster: " : ""}${told.servers.join(", ")}`),
+      rows.length > 0 ? h("ul", {}, rows) : h("p", { class: "note" }, "No filter lives there. ", h("code", {}, "gowk redis create"), " makes one."),
+      h("p", { class: "note" }, told.cut ? "There may be more; these are as many as were found in time." : ""),
+    );
+  }
+  const again = () => h("button", { type: "button", class: "link", onclick: listServers }, "Look again");
+
   async function list(path) {
     let folder;
     try {
@@ -100,48 +138,67 @@ export function enter(root, params, remember) {
       return;
     }
     report.replaceChildren(
-      overview(filter),
-      h("div", { class: "two" }, filter.key_types.length > 0 ? askCard(filter) : null, opened.length > 1 ? compareCard(opened, filter) : h("section", { class: "card" }, h("h2", {}, "Compare"), h("p", { class: "note" }, "Open a second filter to see how many keys the two share."))),
-      filter.heat ? heatMap(filter.heat) : h("section", { class: "card" }, h("h2", {}, "Fill"), h("p", { class: "note" }, "A filter of this kind has no parts that fill up one by one.")),
-      filter.histogram ? histogram(filter.histogram) : null,
+      overview(filter, (column) => chooseColumn(filter, column)),
+      h("div", { class: "two" }, filter.key_types.length > 0 ? askCard(filter) : null, comparison(filter)),
+      filter.heat ? heatMap(filter.heat) : h("section", { class: "card" }, h("h2", {}, "Fill"), h("p", { class: "note" }, filter.server ? "Of this filter the servers tell no more than what is above." : "A filter of this kind has no parts that fill up one by one.")),
+      ...(filter.histogram ? [histogram(filter.histogram)] : []),
     );
+  }
+
+  function comparison(filter) {
+    if (filter.server) return h("section", { class: "card" }, h("h2", {}, "Compare"), h("p", { class: "note" }, "A filter on servers is looked at where it is. ", filter.format === "module" ? "" : [h("code", {}, `gowk redis export ${filter.name} -o ${filter.name}.gowk`), " makes a file of it, which can be compared."]));
+    const files = opened.filter((other) => !other.server);
+    return files.length > 1 ? compareCard(files, filter) : h("section", { class: "card" }, h("h2", {}, "Compare"), h("p", { class: "note" }, "Open a second filter to see how many keys the two share."));
   }
 
   root.append(
     h("div", { class: "intro" }, h("h1", {}, "Look inside a filter"), h("p", {}, "Files of gowk and of other systems, told apart by their bytes. They stay on this machine.")),
-    h("div", { class: "inspect" }, h("div", { class: "stack" }, drop, files), h("div", { class: "stack" }, error, report)),
+    h("div", { class: "inspect" }, h("div", { class: "stack" }, drop, files, servers), h("div", { class: "stack" }, error, report)),
   );
   show(opened[0] ?? null);
   list("");
   const asked = params.get("file");
   if (asked && opened[0]?.name !== asked) openPath(asked);
+  listServers();
+  const name = params.get("server");
+  if (name && opened[0]?.name !== name) openOnServers({ name, keeper: params.get("keeper") ?? "bloom" });
 }
+
+const stack = () => s("svg", { class: "icon", viewBox: "0 0 20 20", width: 18, height: 18, "aria-hidden": "true" }, s("path", { d: "M3 5.5c0-1.7 3.1-3 7-3s7 1.3 7 3-3.1 3-7 3-7-1.3-7-3z M3 5.5v9c0 1.7 3.1 3 7 3s7-1.3 7-3v-9 M3 10c0 1.7 3.1 3 7 3s7-1.3 7-3" }));
 
 const icon = (folder) =>
   s("svg", { class: `icon ${folder ? "folder" : ""}`, viewBox: "0 0 20 20", width: 18, height: 18, "aria-hidden": "true" }, s("path", { d: folder ? "M2.5 5.5h5l1.6 2h8.4v8h-15z" : "M5 2.5h7l3.5 3.5v11.5H5z M12 2.5V6h3.5" }));
 
-function overview(filter) {
+function overview(filter, chooseColumn) {
   const number = (name, value, more = "", tone = "") => h("div", { class: tone }, h("dt", {}, name), h("dd", {}, value, more === "" ? null : h("small", {}, ` ${more}`)));
   const known = (value) => value !== undefined && value !== null;
   const numbers = filter.exact
     ? [number("holds", count(filter.holds), "integers, exactly"), number("first", filter.first ?? "–"), number("last", filter.last ?? "–")]
     : [
+        !known(filter.fpp) && known(filter.items) && number("made for", count(filter.items), "keys"),
         known(filter.fpp) && number("promised", rate(filter.fpp), `for ${count(filter.items)}`),
         known(filter.fpp_now) && number("rate now", rate(filter.fpp_now), "", filter.overfull ? "bad" : "good"),
         known(filter.fill) && number("fill", `${threeDigits(100 * filter.fill)} %`),
-        known(filter.estimated_items) && number("holds about", count(filter.estimated_items), "keys"),
+        known(filter.estimated_items) && number(filter.format === "module" ? "were added" : "holds about", count(filter.estimated_items), "keys"),
         known(filter.room) && number("room for", count(filter.room), "more", filter.room === 0 ? "bad" : ""),
       ];
   const rows = [
     ["shape", filter.shape],
     ["hash", filter.hash],
-    ["size", `${bytes(filter.bytes)}${known(filter.bits) ? `, ${grouped(filter.bits)} bits` : ""}`],
+    ["size", known(filter.bytes) ? `${bytes(filter.bytes)}${known(filter.bits) ? `, ${grouped(filter.bits)} bits` : ""}` : null],
     ["keys in the head", known(filter.keys_in_head) ? grouped(filter.keys_in_head) : null],
+    ["shards", known(filter.shards) ? `${grouped(filter.shards)} of ${bytes(filter.shard_bytes)}, ${filter.sampled === filter.shards ? "all of them looked at" : `judged by ${grouped(filter.sampled)} of them`}` : null],
+    ...(filter.rows ?? []),
   ].filter(([, value]) => known(value));
+  const columns =
+    filter.columns?.length > 1
+      ? h("div", { class: "row column" }, h("label", { for: "column" }, "Column"), h("select", { id: "column", onchange: (event) => chooseColumn(event.target.value) }, filter.columns.map((name) => h("option", { value: name, selected: name === filter.column }, name))))
+      : null;
   return h(
     "section",
     { class: "card", "aria-label": "What it is" },
     h("div", { class: "spread" }, h("h2", {}, filter.name), h("span", { class: "tag" }, `${filter.family} · ${filter.format}`)),
+    columns,
     filter.overfull ? h("p", { class: "error" }, "More keys have come than were promised, and the rate is broken: build a larger one.") : null,
     h("dl", { class: "numbers" }, numbers),
     h("dl", { class: "head-rows" }, rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),

@@ -15,6 +15,7 @@ use gowk::{
 use gowk_jobs::input::{KeyType, Value as KeyValue};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The most keys of one question; the command line takes any number.
 const MOST_KEYS: usize = 10_000;
@@ -44,13 +45,13 @@ pub(super) fn key_types(contents: &Contents) -> Vec<&'static str> {
     types.iter().map(|key_type| key_type.name()).collect()
 }
 
-pub(super) fn ask(opened: &Opened, question: &Question) -> Result<Value, ApiError> {
+/// As what the keys are to be taken, if the question can be answered.
+pub(super) fn check(question: &Question, types: &[&str]) -> Result<KeyType, ApiError> {
     let key_type: KeyType = question.key_type.parse().map_err(ApiError::bad)?;
-    if !key_types(&opened.contents).contains(&key_type.name()) {
-        let types = key_types(&opened.contents).join(", ");
+    if !types.contains(&key_type.name()) {
         return Err(ApiError::bad(match types.is_empty() {
             true => "this file is no filter and cannot be asked".to_owned(),
-            false => format!("keys of this filter are asked as {types}, not as {key_type}"),
+            false => format!("keys of this filter are asked as {}, not as {key_type}", types.join(", ")),
         }));
     }
     if question.keys.len() > MOST_KEYS {
@@ -59,6 +60,41 @@ pub(super) fn ask(opened: &Opened, question: &Question) -> Result<Value, ApiErro
             "{keys} keys are more than the {MOST_KEYS} that a page shows; gowk query takes any number"
         )));
     }
+    Ok(key_type)
+}
+
+impl Question {
+    /// What `make` makes of the keys that can be read, and the errors of the others by their place.
+    pub(super) fn parse<T>(
+        &self,
+        key_type: KeyType,
+        mut make: impl FnMut(KeyValue<'_>) -> T,
+    ) -> (Vec<T>, BTreeMap<usize, String>) {
+        let (mut made, mut wrong, mut scratch) = (Vec::new(), BTreeMap::new(), Vec::new());
+        for (at, key) in self.keys.iter().enumerate() {
+            match key_type.parse(key.as_bytes(), &mut scratch) {
+                Ok(value) => made.push(make(value)),
+                Err(error) => drop(wrong.insert(at, error.to_string())),
+            }
+        }
+        (made, wrong)
+    }
+
+    /// The answers to the keys that could be read, among the errors of the others.
+    pub(super) fn answers(&self, found: Vec<bool>, wrong: &BTreeMap<usize, String>) -> Value {
+        let mut found = found.into_iter();
+        let answer = |(at, key): (usize, &String)| match wrong.get(&at) {
+            Some(error) => json!({ "key": key, "error": error }),
+            None => {
+                json!({ "key": key, "answer": if found.next().unwrap_or(false) { "maybe" } else { "no" } })
+            }
+        };
+        json!({ "answers": self.keys.iter().enumerate().map(answer).collect::<Vec<_>>() })
+    }
+}
+
+pub(super) fn ask(opened: &Opened, question: &Question) -> Result<Value, ApiError> {
+    let key_type = check(question, &key_types(&opened.contents))?;
     let mut scratch = Vec::new();
     let answers: Vec<Value> = question
         .keys

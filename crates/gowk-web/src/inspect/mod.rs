@@ -2,7 +2,7 @@
 //!
 //! `open.rs` makes a filter of a file, `report.rs` tells what it is, `heat.rs` how full which part of it is, `ask.rs` asks it keys,
 //! `compare.rs` holds two against each other. `shelf.rs` keeps what was opened; `folder.rs` sees to it that nothing above the folder
-//! is read.
+//! is read. `servers.rs` does all of it for filters that live on Redis.
 
 mod ask;
 mod compare;
@@ -10,6 +10,7 @@ mod folder;
 mod heat;
 mod open;
 mod report;
+mod servers;
 mod shelf;
 mod upload;
 
@@ -24,6 +25,7 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+use shelf::Held;
 use std::sync::Arc;
 
 pub(crate) fn routes(shelf: Arc<Shelf>) -> Router {
@@ -32,6 +34,9 @@ pub(crate) fn routes(shelf: Arc<Shelf>) -> Router {
         .route("/filters", post(take_upload))
         .route("/filters/open", post(open_file))
         .route("/filters/{id}/ask", post(ask_keys))
+        .route("/filters/{id}/column", post(choose_column))
+        .route("/servers", get(list_servers))
+        .route("/servers/open", post(open_on_servers))
         .route("/compare", get(compare_two))
         .with_state(shelf)
 }
@@ -72,7 +77,7 @@ async fn open_file(State(shelf): State<Arc<Shelf>>, Json(file): Json<File>) -> R
         let path = folder.find(&file.path)?;
         let opened = open::file(&path, &file.path, file.column.as_deref(), shelf.most_upload())?;
         let report = report::tell(&opened);
-        Ok(Json(shelf.keep(opened, report)))
+        Ok(Json(shelf.keep(Held::File(Arc::new(opened)), report)))
     })
     .await
 }
@@ -94,7 +99,7 @@ async fn take_upload(
         let name = if named.name.is_empty() { "dropped file" } else { &named.name };
         let opened = open::upload(file, name, named.column.as_deref(), shelf.most_upload())?;
         let report = report::tell(&opened);
-        Ok(Json(shelf.keep(opened, report)))
+        Ok(Json(shelf.keep(Held::File(Arc::new(opened)), report)))
     })
     .await
 }
@@ -104,7 +109,53 @@ async fn ask_keys(
     Path(id): Path<u64>,
     Json(question): Json<ask::Question>,
 ) -> Result<Json<Value>, ApiError> {
-    compute(move || ask::ask(&*shelf.get(id)?, &question).map(Json)).await
+    match shelf.get(id)? {
+        Held::File(opened) => compute(move || ask::ask(&opened, &question).map(Json)).await,
+        Held::Server(remote) => remote.ask(&question).await.map(Json),
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Column {
+    column: String,
+}
+
+/// Another column of a Parquet file that is open.
+async fn choose_column(
+    State(shelf): State<Arc<Shelf>>,
+    Path(id): Path<u64>,
+    Json(Column { column }): Json<Column>,
+) -> Result<Json<Value>, ApiError> {
+    let opened = shelf.file(id)?;
+    compute(move || {
+        let opened = open::column(&opened, &column, shelf.most_upload())?;
+        let report = report::tell(&opened);
+        Ok(Json(shelf.keep(Held::File(Arc::new(opened)), report)))
+    })
+    .await
+}
+
+async fn list_servers(State(shelf): State<Arc<Shelf>>) -> Result<Json<Value>, ApiError> {
+    servers::list(shelf.servers()).await.map(Json)
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OnServers {
+    name: String,
+    keeper: String,
+}
+
+async fn open_on_servers(
+    State(shelf): State<Arc<Shelf>>,
+    Json(OnServers { name, keeper }): Json<OnServers>,
+) -> Result<Json<Value>, ApiError> {
+    let servers = shelf.servers().ok_or_else(|| {
+        ApiError::not_found("no servers were given; start gowk web with --redis redis://HOST:6379")
+    })?;
+    let (remote, report) = servers::open(servers, &name, &keeper).await?;
+    Ok(Json(shelf.keep(Held::Server(Arc::new(remote)), report)))
 }
 
 #[derive(Debug, Deserialize)]
@@ -119,7 +170,7 @@ async fn compare_two(
     Query(Two { a, b }): Query<Two>,
 ) -> Result<Json<Value>, ApiError> {
     compute(move || {
-        let (a, b) = (shelf.get(a)?, shelf.get(b)?);
+        let (a, b) = (shelf.file(a)?, shelf.file(b)?);
         compare::compare(&a, &b).map(Json)
     })
     .await

@@ -5,15 +5,16 @@ use gowk::{
     AnyFilter, Bitmap, OpenError, Persist, RoaringSet,
     format::{
         Head,
-        foreign::{Foreign, Format},
-        roaring,
+        foreign::{Foreign, ForeignError, Format},
+        parquet, roaring,
     },
-    store::Mapped,
+    store::{Mapped, MappedBytes},
 };
 use std::{
     fs::{self, File},
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
+    sync::Arc,
 };
 use tempfile::{NamedTempFile, TempPath};
 
@@ -22,8 +23,11 @@ pub(super) struct Opened {
     pub(super) name: String,
     pub(super) bytes: u64,
     pub(super) contents: Contents,
-    /// The copy of a dropped file, or what a packed one was unpacked to; gone with the filter.
-    _copies: Vec<TempPath>,
+    /// The columns of a Parquet file that have filters.
+    pub(super) columns: Vec<String>,
+    path: PathBuf,
+    /// The copy of a dropped file, or what a packed one was unpacked to; gone with the last filter of it.
+    copies: Vec<Arc<TempPath>>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "there are eight of them at the most")]
@@ -59,7 +63,15 @@ pub(super) fn upload(
         Err(error) => return Err(cannot(name, error)),
     }
     let copy = path.to_path_buf();
-    open(&copy, name, column, most_unpacked, vec![path])
+    open(&copy, name, column, most_unpacked, vec![Arc::new(path)])
+}
+
+/// The filters of another column of the same file.
+pub(super) fn column(opened: &Opened, column: &str, most_unpacked: u64) -> Result<Opened, ApiError> {
+    if !opened.columns.iter().any(|known| known == column) {
+        return Err(ApiError::bad(format!("{} has no filter on a column {column}", opened.name)));
+    }
+    open(&opened.path, &opened.name, Some(column), most_unpacked, opened.copies.clone())
 }
 
 fn open(
@@ -67,13 +79,22 @@ fn open(
     name: &str,
     column: Option<&str>,
     most_unpacked: u64,
-    mut copies: Vec<TempPath>,
+    mut copies: Vec<Arc<TempPath>>,
 ) -> Result<Opened, ApiError> {
     let bytes = fs::metadata(path).map_err(|error| cannot(name, error))?.len();
     let mut beginning = Vec::new();
     let start = File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut beginning));
     start.map_err(|error| cannot(name, error))?;
-    let contents = match Format::sniff(&beginning, bytes) {
+    let format = Format::sniff(&beginning, bytes);
+    let columns = match format {
+        Some(Format::Parquet) if beginning.starts_with(b"PAR1") => {
+            columns(path).map_err(|error| cannot(name, error))?
+        }
+        _ => Vec::new(),
+    };
+    // Of several columns the first is shown until another is chosen.
+    let column = column.or(columns.first().map(String::as_str));
+    let contents = match format {
         Some(Format::Roaring) => {
             let bytes = fs::read(path).map_err(|error| cannot(name, error))?;
             Contents::Roaring(roaring::from_bytes(&bytes).map_err(|error| cannot(name, error))?.0)
@@ -82,7 +103,7 @@ fn open(
             let unpacked = unpack(path, most_unpacked).map_err(|error| cannot(name, error))?;
             let filter =
                 Foreign::open_as(&unpacked, Format::Dcso, None).map_err(|error| cannot(name, error))?;
-            copies.push(unpacked);
+            copies.push(Arc::new(unpacked));
             Contents::Foreign(filter)
         }
         Some(format) => {
@@ -90,7 +111,12 @@ fn open(
         }
         None => ours(path, name)?,
     };
-    Ok(Opened { name: name.to_owned(), bytes, contents, _copies: copies })
+    Ok(Opened { name: name.to_owned(), bytes, contents, columns, path: path.to_owned(), copies })
+}
+
+/// The columns of a Parquet file that have filters.
+fn columns(path: &Path) -> Result<Vec<String>, ForeignError> {
+    parquet::columns(MappedBytes::map(&File::open(path)?)?.as_ref())
 }
 
 fn ours(path: &Path, name: &str) -> Result<Contents, ApiError> {

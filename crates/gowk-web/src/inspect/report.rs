@@ -20,6 +20,8 @@ pub(super) fn tell(opened: &Opened) -> Value {
         "bytes": opened.bytes,
         "key_types": ask::key_types(&opened.contents),
         "heat": heat::map(&opened.contents),
+        "columns": opened.columns,
+        "column": column(&opened.contents),
     });
     let more = match &opened.contents {
         Contents::Keys(filter) => keys(filter),
@@ -39,6 +41,14 @@ pub(super) fn tell(opened: &Opened) -> Value {
         report.extend(more);
     }
     report
+}
+
+/// The column of a Parquet file that the filter is of.
+fn column(contents: &Contents) -> Option<&str> {
+    match contents {
+        Contents::Foreign(Foreign::Parquet(filters)) => filters.column(),
+        _ => None,
+    }
 }
 
 fn keys(filter: &AnyFilter<Mapped>) -> Value {

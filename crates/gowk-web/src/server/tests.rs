@@ -15,7 +15,7 @@ const PORT: u16 = 4321;
 const HOST: &str = "127.0.0.1:4321";
 
 fn site(folder: Option<&Path>) -> Router {
-    router(PORT, Arc::new(inspect::Shelf::new(folder, 1_000_000).unwrap()))
+    router(PORT, Arc::new(inspect::Shelf::new(folder, None, 1_000_000).unwrap()))
 }
 
 async fn send(site: &Router, request: Request<Body>) -> Response<Body> {
@@ -301,7 +301,7 @@ async fn nothing_outside_the_folder_is_opened_or_told_apart() {
         let (status, _) = get_json(&site, &format!("/api/folder?path={}", path.replace('%', "%25"))).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
     }
-    let bare = router(PORT, Arc::new(inspect::Shelf::new(None, 1).unwrap()));
+    let bare = router(PORT, Arc::new(inspect::Shelf::new(None, None, 1).unwrap()));
     let (_, none) = post_json(&bare, "/api/filters/open", &json!({"path": "a"})).await;
     assert!(none["error"].as_str().unwrap().contains("no folder was given"));
 }
@@ -421,7 +421,7 @@ async fn hostile_files_get_an_error_and_nothing_else() {
 
 #[tokio::test]
 async fn the_oldest_filter_makes_room_for_a_new_one_and_its_copy_goes() {
-    let shelf = Arc::new(inspect::Shelf::new(None, 1 << 20).unwrap());
+    let shelf = Arc::new(inspect::Shelf::new(None, None, 1 << 20).unwrap());
     let site = router(PORT, Arc::clone(&shelf));
     let bytes = fs::read(golden().join("gowk-v1/bloom.gowk")).unwrap();
     let (_, first) = upload(&site, "first", bytes.clone()).await;
@@ -459,4 +459,183 @@ async fn a_server_is_bound_to_the_loopback_answers_and_ends() {
     let _silent = tokio::net::TcpStream::connect(&address).await.unwrap();
     end.send(()).unwrap();
     running.await.unwrap().unwrap();
+}
+
+/// Servers of one's own, a site that knows them, and a filter of each kind there.
+async fn with_servers() -> (gowk_testkit::Server, Router) {
+    let redis = gowk_testkit::Server::plain(&["--save", ""]);
+    let mut client = redis.connect();
+    client.say("CONFIG SET requirepass never-to-be-seen");
+    let url = format!("redis://:never-to-be-seen@127.0.0.1:{}", redis.port);
+    let options = gowk_redis::Options::default().patience(Duration::from_millis(300));
+    let servers = gowk_redis::Servers::connect(&[url], options).await.unwrap();
+    let spec = gowk_redis::Spec::new(1_000, 0.001);
+    let seen = gowk_redis::Bloom::create(&servers, "seen:by:day", &spec).await.unwrap();
+    seen.add_many(&["alice", "bob"]).await.unwrap();
+    seen.add_many(&[7u64]).await.unwrap();
+    let carts = gowk_redis::Counting::create(&servers, "carts", &spec).await.unwrap();
+    carts.add_many(&["apple"]).await.unwrap();
+    // What is no filter, and what was one.
+    for line in ["SET gowk:text hello", "HSET gowk:else live nonsense", "HSET other live x"] {
+        client.say(line);
+    }
+    (redis, router(PORT, Arc::new(inspect::Shelf::new(None, Some(servers), 1_000_000).unwrap())))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn filters_on_servers_are_listed_looked_at_and_asked() {
+    let (redis, site) = with_servers().await;
+    let (status, told) = get_json(&site, "/api/servers").await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(told["servers"], json!([format!("127.0.0.1:{}", redis.port)]));
+    let names: Vec<&str> =
+        told["filters"].as_array().unwrap().iter().map(|filter| filter["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["carts", "seen:by:day"]);
+
+    let (status, seen) =
+        post_json(&site, "/api/servers/open", &json!({ "name": "seen:by:day", "keeper": "bloom" })).await;
+    assert_eq!(status, StatusCode::OK, "{seen}");
+    assert_eq!(
+        (&seen["items"], &seen["fpp"], &seen["overfull"]),
+        (&json!(1_000), &json!(0.001), &json!(false))
+    );
+    assert!((seen["estimated_items"].as_f64().unwrap() - 3.0).abs() < 0.5, "{seen}");
+    assert_eq!(
+        seen["heat"]["cells"].as_array().unwrap().len() as u64,
+        seen["heat"]["parts"].as_u64().unwrap()
+    );
+    let ask = async |id: &Value, keys: &[&str], key_type: &str| {
+        post_json(&site, &format!("/api/filters/{id}/ask"), &json!({ "keys": keys, "key_type": key_type }))
+            .await
+    };
+    let (_, told) = ask(&seen["id"], &["alice", "bob", "carol"], "text").await;
+    let answers: Vec<&str> =
+        told["answers"].as_array().unwrap().iter().map(|one| one["answer"].as_str().unwrap()).collect();
+    assert_eq!(answers, ["maybe", "maybe", "no"]);
+    // Errors stay with their keys.
+    let (_, told) = ask(&seen["id"], &["seven", "7", "8"], "u64").await;
+    assert!(told["answers"][0]["error"].is_string());
+    assert_eq!(
+        (&told["answers"][1]["answer"], &told["answers"][2]["answer"]),
+        (&json!("maybe"), &json!("no"))
+    );
+
+    let (_, carts) =
+        post_json(&site, "/api/servers/open", &json!({ "name": "carts", "keeper": "counting" })).await;
+    let (_, told) = ask(&carts["id"], &["apple", "pear"], "text").await;
+    assert_eq!(
+        (&told["answers"][0]["answer"], &told["answers"][1]["answer"]),
+        (&json!("maybe"), &json!("no"))
+    );
+    let (status, told) = get_json(&site, &format!("/api/compare?a={}&b={}", seen["id"], carts["id"])).await;
+    assert!(
+        status == StatusCode::BAD_REQUEST && told["error"].as_str().unwrap().contains("gowk redis export")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn filters_of_a_module_are_listed_looked_at_and_asked() {
+    let redis = gowk_testkit::Server::start(&["--save", ""]);
+    let mut client = redis.connect();
+    client.say("BF.RESERVE users 0.01 1000");
+    client.say("BF.MADD users alice bob");
+    client.say("CF.ADD nests alice");
+    let url = format!("redis://127.0.0.1:{}", redis.port);
+    let servers = gowk_redis::Servers::connect(&[url], gowk_redis::Options::default()).await.unwrap();
+    let site = router(PORT, Arc::new(inspect::Shelf::new(None, Some(servers), 1_000_000).unwrap()));
+    let (_, told) = get_json(&site, "/api/servers").await;
+    for (name, keeper, found) in
+        [("nests", "module-cuckoo", [true, false, false]), ("users", "module-bloom", [true, true, false])]
+    {
+        let listed =
+            told["filters"].as_array().unwrap().iter().find(|filter| filter["name"] == name).unwrap();
+        assert_eq!(listed["keeper"], keeper);
+        let (status, report) =
+            post_json(&site, "/api/servers/open", &json!({ "name": name, "keeper": keeper })).await;
+        assert_eq!(status, StatusCode::OK, "{report}");
+        assert!(
+            report["estimated_items"].as_u64().unwrap() > 0 && report["bytes"].as_u64().unwrap() > 0,
+            "{report}"
+        );
+        let question = json!({ "keys": ["alice", "bob", "carol"], "key_type": "text" });
+        let (_, told) = post_json(&site, &format!("/api/filters/{}/ask", report["id"]), &question).await;
+        let answers: Vec<bool> =
+            told["answers"].as_array().unwrap().iter().map(|one| one["answer"] == "maybe").collect();
+        assert_eq!(answers, found, "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_that_fail_are_named_and_the_password_is_not() {
+    let (mut redis, site) = with_servers().await;
+    let mut said = Vec::new();
+    for (name, keeper, status) in [
+        ("nobody", "bloom", StatusCode::NOT_FOUND),
+        ("a{b", "bloom", StatusCode::NOT_FOUND),
+        ("carts", "bloom", StatusCode::BAD_GATEWAY),
+        ("text", "bloom", StatusCode::BAD_GATEWAY),
+        ("else", "bloom", StatusCode::BAD_GATEWAY),
+        ("users", "module-bloom", StatusCode::BAD_GATEWAY),
+        ("users", "rm -rf", StatusCode::BAD_REQUEST),
+    ] {
+        let (got, told) =
+            post_json(&site, "/api/servers/open", &json!({ "name": name, "keeper": keeper })).await;
+        assert_eq!(got, status, "{name}: {told}");
+        said.push(told);
+    }
+    // No question names a server.
+    let url = json!({ "name": "x", "keeper": "bloom", "url": "redis://127.0.0.1:1" });
+    assert_eq!(post_json(&site, "/api/servers/open", &url).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    let (_, seen) =
+        post_json(&site, "/api/servers/open", &json!({ "name": "seen:by:day", "keeper": "bloom" })).await;
+    redis.kill();
+    let (status, told) = get_json(&site, "/api/servers").await;
+    assert_eq!(status, StatusCode::BAD_GATEWAY);
+    said.push(told);
+    let question = json!({ "keys": ["alice"], "key_type": "text" });
+    let (status, told) = post_json(&site, &format!("/api/filters/{}/ask", seen["id"]), &question).await;
+    assert_eq!(status, StatusCode::BAD_GATEWAY);
+    said.push(told);
+    for told in said {
+        let text = told["error"].as_str().unwrap();
+        assert!(!text.is_empty() && !text.contains("never-to-be-seen"), "{text}");
+    }
+    // Without servers there are none.
+    let (_, told) = get_json(&self::site(None), "/api/servers").await;
+    assert_eq!(told["servers"], Value::Null);
+    let open = json!({ "name": "x", "keeper": "bloom" });
+    assert_eq!(post_json(&self::site(None), "/api/servers/open", &open).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn columns_of_a_parquet_file_are_told_and_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(golden().join("parquet/two_columns.parquet"), folder.path().join("people.parquet")).unwrap();
+    let site = site(Some(folder.path()));
+    let bytes = fs::read(folder.path().join("people.parquet")).unwrap();
+    let opened = post_json(&site, "/api/filters/open", &json!({ "path": "people.parquet" })).await.1;
+    for report in [opened, upload(&site, "people.parquet", bytes).await.1] {
+        assert_eq!(
+            (&report["columns"], &report["column"]),
+            (&json!(["id", "name"]), &json!("id")),
+            "{report}"
+        );
+        let ask = async |id: &Value, key: &str, key_type: &str| {
+            let question = json!({ "keys": [key], "key_type": key_type });
+            let (_, told) = post_json(&site, &format!("/api/filters/{id}/ask"), &question).await;
+            told["answers"][0]["answer"].clone()
+        };
+        assert_eq!(ask(&report["id"], "1399", "i64").await, "maybe");
+        let column = format!("/api/filters/{}/column", report["id"]);
+        let (status, other) = post_json(&site, &column, &json!({ "column": "name" })).await;
+        assert_eq!((status, &other["column"]), (StatusCode::OK, &json!("name")), "{other}");
+        assert_eq!(ask(&other["id"], "user-399", "text").await, "maybe");
+        assert_eq!(ask(&other["id"], "nobody", "text").await, "no");
+        for column_of in ["note", "none", "../id"] {
+            assert_eq!(
+                post_json(&site, &column, &json!({ "column": column_of })).await.0,
+                StatusCode::BAD_REQUEST
+            );
+        }
+    }
 }
