@@ -2,16 +2,19 @@
 
 use crate::foreign::FormatArgs;
 use crate::{options::OutputArgs, progress::Watch};
+use ::roaring::RoaringTreemap;
 use anyhow::{Context, bail};
 use gowk::{
     AnyFilter, Bitmap, Family, IntegerSet, OpenError, Persist,
-    format::foreign::{Foreign, Format},
+    format::{
+        foreign::{Foreign, Format},
+        roaring::{self, Width},
+    },
     store::Mapped,
 };
-use roaring::RoaringTreemap;
 use std::{
     fs::File,
-    io::{self, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     path::Path,
 };
 
@@ -31,7 +34,7 @@ pub(crate) enum Ids {
     /// A bit for each id of a range.
     Flat(Bitmap<Mapped>),
     /// Compressed, as other Roaring libraries write it.
-    Roaring(RoaringTreemap),
+    Roaring(RoaringTreemap, Width),
 }
 
 impl Ids {
@@ -39,21 +42,21 @@ impl Ids {
     pub(crate) fn contains(&self, id: u64) -> bool {
         match self {
             Self::Flat(ids) => ids.contains(id),
-            Self::Roaring(ids) => ids.contains(id),
+            Self::Roaring(ids, _) => ids.contains(id),
         }
     }
 
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Flat(_) => Family::Bitmap.name(),
-            Self::Roaring(_) => "roaring",
+            Self::Roaring(..) => "roaring",
         }
     }
 
     pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Flat(ids) => ids.len(),
-            Self::Roaring(ids) => ids.len(),
+            Self::Roaring(ids, _) => ids.len(),
         }
     }
 
@@ -61,7 +64,7 @@ impl Ids {
     pub(crate) fn ends(&self) -> Option<(u64, u64)> {
         match self {
             Self::Flat(ids) => Some((ids.select(0)?, ids.select(ids.len() - 1)?)),
-            Self::Roaring(ids) => ids.min().zip(ids.max()),
+            Self::Roaring(ids, _) => ids.min().zip(ids.max()),
         }
     }
 }
@@ -99,9 +102,9 @@ pub(crate) fn open_if_filter(path: &Path, format: &FormatArgs) -> anyhow::Result
             let ids = Bitmap::open(path).with_context(cannot)?;
             Ok(Some(FilterFile::Ids(Ids::Flat(ids))))
         }
-        Err(OpenError::NotGowk) if looks_like_roaring(path).with_context(cannot)? => {
-            let ids = read_roaring(path).with_context(cannot)?;
-            Ok(Some(FilterFile::Ids(Ids::Roaring(ids))))
+        Err(OpenError::NotGowk) if sniff(path).with_context(cannot)? == Some(Format::Roaring) => {
+            let (ids, width) = read_roaring(path).with_context(cannot)?;
+            Ok(Some(FilterFile::Ids(Ids::Roaring(ids, width))))
         }
         Err(OpenError::NotGowk) => Ok(None),
         Err(error) => Err(error).with_context(cannot),
@@ -117,39 +120,13 @@ pub(crate) fn sniff(path: &Path) -> io::Result<Option<Format>> {
     Ok(Format::sniff(&beginning, len))
 }
 
-/// Whether the file begins as a 64-bit Roaring set of the portable format does: how many 32-bit sets, the upper half of the first
-/// one's ids, and one of the two cookies of a 32-bit set. No text begins so: it would have zero bytes in its first line.
-fn looks_like_roaring(path: &Path) -> io::Result<bool> {
-    let mut beginning = Vec::new();
-    File::open(path)?.take(14).read_to_end(&mut beginning)?;
-    Ok(match beginning.first_chunk::<14>() {
-        Some([count @ .., _, _, _, _, cookie0, cookie1]) => {
-            let count: [u8; 8] = *count;
-            let sets = u64::from_le_bytes(count);
-            let cookie = u16::from_le_bytes([*cookie0, *cookie1]);
-            (1..=1 << 32).contains(&sets) && (12346..=12347).contains(&cookie)
-        }
-        None => beginning == [0; 8],
-    })
-}
-
-pub(crate) fn read_roaring(path: &Path) -> anyhow::Result<RoaringTreemap> {
+fn read_roaring(path: &Path) -> anyhow::Result<(RoaringTreemap, Width)> {
     let mut reader = BufReader::with_capacity(1 << 20, File::open(path)?);
-    let ids = RoaringTreemap::deserialize_from(&mut reader).context("the Roaring set is cut or damaged")?;
-    if !reader.fill_buf_is_empty()? {
+    let read = roaring::read_from(&mut reader)?;
+    if !reader.fill_buf()?.is_empty() {
         bail!("something was appended to the Roaring set");
     }
-    Ok(ids)
-}
-
-trait AtEnd {
-    fn fill_buf_is_empty(&mut self) -> io::Result<bool>;
-}
-
-impl<R: io::BufRead> AtEnd for R {
-    fn fill_buf_is_empty(&mut self) -> io::Result<bool> {
-        Ok(self.fill_buf()?.is_empty())
-    }
+    Ok(read)
 }
 
 /// Writes a filter: to a file whole or not at all, or to standard output.
@@ -168,40 +145,34 @@ pub(crate) fn save_to(filter: &impl Persist, path: &Path, watch: &mut Watch) -> 
 /// Writes a Roaring set in the portable format.
 pub(crate) fn save_roaring(
     ids: &RoaringTreemap,
+    width: Width,
     output: &OutputArgs,
     watch: &mut Watch,
 ) -> anyhow::Result<()> {
     if output.is_stdout() {
-        return write_stdout(|out| ids.serialize_into(out));
+        return write_stdout(|out| roaring::write_to(ids, width, out));
     }
-    save_roaring_to(ids, &output.output, watch)
+    save_roaring_to(ids, width, &output.output, watch)
 }
 
 /// As [`save_roaring`], to a file that may be there.
-pub(crate) fn save_roaring_to(ids: &RoaringTreemap, path: &Path, watch: &mut Watch) -> anyhow::Result<()> {
-    let write = |file: &mut dyn Write| ids.serialize_into(file);
+pub(crate) fn save_roaring_to(
+    ids: &RoaringTreemap,
+    width: Width,
+    path: &Path,
+    watch: &mut Watch,
+) -> anyhow::Result<()> {
+    let write = |file: &mut dyn Write| roaring::write_to(ids, width, file);
     watch.uninterrupted(|| replace(path, write)).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Writes a file beside the old one and renames it: there is always the old file or the new one.
 pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    let mut options = tempfile::Builder::new();
-    options.prefix(".gowk-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        options.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = io::BufWriter::with_capacity(1 << 20, options.tempfile_in(folder)?);
-    write(&mut file)?;
-    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if let Ok(old) = std::fs::metadata(path) {
-        file.as_file().set_permissions(old.permissions())?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    gowk::format::replace(path, |file| {
+        let mut file = io::BufWriter::with_capacity(1 << 20, file);
+        write(&mut file)?;
+        file.flush()
+    })
 }
 
 pub(crate) fn write_stdout(

@@ -17,6 +17,7 @@ use gowk::{
             keys::{MakersHash, NumberForm},
         },
         guava::GuavaBloom,
+        leveldb::{LevelDb, LevelDbBloom},
         parquet::{self, Physical},
         redisbloom::{RedisBloom, RedisCuckoo},
         spark::{SparkBloom, Version},
@@ -46,6 +47,8 @@ pub(crate) enum FormatName {
     RedisCuckoo,
     /// DCSO and hashlookup .bloom
     Dcso,
+    /// A filter of LevelDB's policy
+    Leveldb,
     /// Roaring's portable format
     Roaring,
 }
@@ -61,6 +64,7 @@ impl FormatName {
             Self::Redisbloom => Format::RedisBloom,
             Self::RedisCuckoo => Format::RedisCuckoo,
             Self::Dcso => Format::Dcso,
+            Self::Leveldb => Format::LevelDb,
         })
     }
 
@@ -74,6 +78,7 @@ impl FormatName {
             Self::Redisbloom => Foreign::RedisBloom(RedisBloom::reserve(fpp, items, Some(2))?),
             Self::RedisCuckoo => Foreign::RedisCuckoo(RedisCuckoo::reserve(items)?),
             Self::Dcso => DcsoBloom::create(items, fpp)?.into(),
+            Self::Leveldb => LevelDbBloom::create(items, LevelDb::bits_per_key(fpp)?)?.into(),
             Self::Gowk | Self::Roaring => bail!("this is not a filter of another system; leave --format out"),
         })
     }
@@ -83,7 +88,7 @@ impl FormatName {
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Filters of other systems")]
 pub(crate) struct FormatArgs {
-    /// What kind of file it is: gowk, guava, spark, parquet, redisbloom, redis-cuckoo, dcso or roaring [default: told by its bytes]
+    /// What kind of file it is: gowk, guava, spark, parquet, redisbloom, redis-cuckoo, dcso, leveldb or roaring [default: told by its bytes]
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) format: Option<FormatName>,
     /// The column of a Parquet file whose filters are asked; need not be named if only one has any
@@ -254,6 +259,7 @@ pub(crate) fn shape(filter: &Foreign) -> String {
                 all => format!("{} row groups, filters", all.len()),
             }
         ),
+        Foreign::LevelDb(filter) => bits(filter.maker()),
         _ => "unknown".into(),
     }
 }

@@ -7,7 +7,10 @@ use crate::{
     progress::Watch,
 };
 use anyhow::Context;
-use gowk::{AnyFilter, Bitmap, Persist, format::foreign::Foreign};
+use gowk::{
+    AnyFilter, Bitmap, Persist,
+    format::{foreign::Foreign, roaring::Width},
+};
 use roaring::RoaringTreemap;
 use std::{
     fs::{self, File},
@@ -19,7 +22,7 @@ use std::{
 pub(crate) enum Contents {
     Keys(AnyFilter),
     Flat(Bitmap),
-    Roaring(RoaringTreemap),
+    Roaring(RoaringTreemap, Width),
     Foreign(Foreign),
 }
 
@@ -43,7 +46,7 @@ impl InPlace {
         match &self.contents {
             Contents::Keys(filter) => filter_file::save_to(filter, &self.path, watch),
             Contents::Flat(ids) => filter_file::save_to(ids, &self.path, watch),
-            Contents::Roaring(ids) => filter_file::save_roaring_to(ids, &self.path, watch),
+            Contents::Roaring(ids, width) => filter_file::save_roaring_to(ids, *width, &self.path, watch),
             Contents::Foreign(filter) => foreign::save_to(filter, &self.path, watch),
         }
     }
@@ -55,7 +58,7 @@ pub(crate) fn load(path: &Path) -> anyhow::Result<Contents> {
     Ok(match filter_file::open(path)? {
         FilterFile::Keys(_) => Contents::Keys(AnyFilter::load(path).with_context(cannot)?),
         FilterFile::Ids(Ids::Flat(_)) => Contents::Flat(Bitmap::load(path).with_context(cannot)?),
-        FilterFile::Ids(Ids::Roaring(ids)) => Contents::Roaring(ids),
+        FilterFile::Ids(Ids::Roaring(ids, width)) => Contents::Roaring(ids, width),
         FilterFile::Foreign(filter) => Contents::Foreign(filter),
     })
 }

@@ -145,6 +145,30 @@ def test_spark_itself_asks_our_filters(spark, format):
         gs.to_spark(spark, gowk.ForeignFilter("guava", items=5))
 
 
+def test_parquet_java_skips_row_groups_by_the_filters_that_we_write(spark, tmp_path):
+    """Rows that a filter of ours denies are not found, so it was our filter that was asked. (pyarrow writes filters and asks none.)"""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    ids = list(range(0, 2000, 2))
+
+    def count(path, value):
+        return spark.read.parquet(str(path)).where(F.col("id") == value).count()
+
+    plain, patched = tmp_path / "plain.parquet", tmp_path / "patched.parquet"
+    options = {"id": {"ndv": len(ids), "fpp": 0.001}}
+    pq.write_table(pa.table({"id": pa.array(ids, pa.int64())}), plain, use_dictionary=False, bloom_filter_options=options)
+    column = pq.read_metadata(plain).row_group(0).column(0)
+    place = slice(column.bloom_filter_offset, column.bloom_filter_offset + column.bloom_filter_length)
+    data = bytearray(plain.read_bytes())
+    ours = gowk.ForeignFilter.from_bytes(bytes(data[place]), format="parquet")
+    same = gowk.ForeignFilter("parquet", ids, items=len(ids), fpp=0.001)
+    assert same.to_bytes() == ours.to_bytes() == data[place]
+    without = gowk.ForeignFilter("parquet", [i for i in ids if i != 10], items=len(ids), fpp=0.001)
+    assert 10 not in without
+    data[place] = without.to_bytes()
+    patched.write_bytes(data)
+    assert [count(path, value) for path in (plain, patched) for value in (10, 12, 13)] == [1, 1, 0, 0, 1, 0]
+
+
 def test_we_ask_the_filters_that_spark_builds(spark):
     left, _ = tables(spark, 5000)
     ours = gs.from_spark(left._jdf.stat().bloomFilter("id", 5000, 0.01))

@@ -11,6 +11,7 @@ use gowk::{
             file::Headed,
         },
         guava::{Guava, GuavaBloom, ProbeRule, Strategy},
+        leveldb::LevelDbBloom,
         parquet,
         redisbloom::{Chunk, Chunks, RedisBloom, RedisCuckoo},
         spark::{Spark, SparkBloom, Version},
@@ -272,6 +273,52 @@ fn every_dcso_file_is_dcsos() {
         assert_eq!(filter.maker().inserted(), case.get::<u64>("N"), "{}", case.name);
         assert_eq!(filter.maker().data(), key_bytes("bytes_hex", &case.row["data_hex"]), "{}", case.name);
     }
+}
+
+#[test]
+fn every_leveldb_filter_is_leveldbs() {
+    for case in cases("leveldb", None, "filter") {
+        let filter = LevelDbBloom::from_bytes(&case.file).unwrap();
+        assert_eq!(filter.to_bytes(), case.file, "{}", case.name);
+        answers_as_its_maker(&filter, &case);
+        let mapped = Foreign::open_as(&case.path, Format::LevelDb, None).unwrap();
+        assert_eq!(mapped.to_bytes().unwrap(), case.file, "{}", case.name);
+        answers_as_its_maker(&mapped, &case);
+        let mut again = LevelDbBloom::create(case.get("keys"), case.get("bits_per_key")).unwrap();
+        again.insert_many(&case.inserted);
+        assert_eq!(again.to_bytes(), case.file, "{}", case.name);
+        again.union(&filter).unwrap();
+        assert!(again == filter, "{}", case.name);
+    }
+    for bytes in [&b""[..], b"\x06", b"\xff\x00", b"\xff\x1f"] {
+        assert!(LevelDbBloom::from_bytes(bytes).is_err(), "{bytes:?}");
+    }
+}
+
+#[test]
+fn roaring_sets_of_both_widths_are_told_by_their_bytes() {
+    use gowk::{IntegerSetMut, RoaringSet, format::roaring};
+    let sniff = |bytes: &[u8]| Format::sniff(bytes, bytes.len() as u64);
+    let mut ids = RoaringSet::new(0..1 << 32).unwrap();
+    for width in [roaring::Width::Bits32, roaring::Width::Bits64] {
+        assert_eq!(
+            sniff(&roaring::to_bytes(&ids, width).unwrap()),
+            Some(Format::Roaring),
+            "empty, {width:?}"
+        );
+    }
+    ids.insert_many(&[1u32, 70_000, 4_000_000_000]).unwrap();
+    for width in [roaring::Width::Bits32, roaring::Width::Bits64] {
+        let bytes = roaring::to_bytes(&ids, width).unwrap();
+        assert_eq!(sniff(&bytes), Some(Format::Roaring), "{width:?}");
+        let (map, found) = roaring::read_from(&mut &bytes[..]).unwrap();
+        assert!(&map == ids.as_treemap() && found == width);
+        let mut written = Vec::new();
+        roaring::write_to(&map, width, &mut written).unwrap();
+        assert_eq!(written, bytes);
+    }
+    let large: ::roaring::RoaringTreemap = [1u64 << 32].into_iter().collect();
+    assert!(roaring::write_to(&large, roaring::Width::Bits32, Vec::new()).is_err());
 }
 
 #[test]

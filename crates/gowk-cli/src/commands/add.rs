@@ -65,7 +65,7 @@ impl Add {
                 let keys = self.key_args.keys_or(foreign::key_type(filter));
                 foreign::fill(filter, &input, &keys, self.memory.threads())?
             }
-            Contents::Roaring(ids) => each_id(&self.key_args, &input, &self.filter, |id| {
+            Contents::Roaring(ids, _) => each_id(&self.key_args, &input, &self.filter, |id| {
                 ids.insert(id);
                 Ok(())
             })?,

@@ -31,7 +31,7 @@ Examples:
 pub(crate) struct Convert {
     /// The filter
     filter: PathBuf,
-    /// What to write: gowk, guava, spark-v1, spark-v2, parquet, redisbloom, redis-cuckoo or dcso
+    /// What to write: gowk, guava, spark-v1, spark-v2, parquet, redisbloom, redis-cuckoo, dcso or leveldb
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     to: FormatName,
     #[command(flatten)]

@@ -57,7 +57,7 @@ impl Info {
     fn tell(&self, path: &Path) -> anyhow::Result<String> {
         let file = filter_file::open_as(path, &self.format)?;
         // The bytes of other systems have no checksums.
-        if self.verify && !matches!(file, FilterFile::Ids(Ids::Roaring(_)) | FilterFile::Foreign(_)) {
+        if self.verify && !matches!(file, FilterFile::Ids(Ids::Roaring(..)) | FilterFile::Foreign(_)) {
             gowk::format::verify(path).with_context(|| format!("cannot open {}", path.display()))?;
         }
         let size = fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?.len();
@@ -119,11 +119,16 @@ fn keys_rows(filter: &AnyFilter<Mapped>) -> Vec<Row> {
 
 fn foreign_rows(filter: &Foreign) -> Vec<Row> {
     let stats = filter.stats();
+    let mut made_for = format!("{} keys at {}", numbers::grouped(stats.items), numbers::rate(stats.fpp));
+    if !filter.format().says_promise() {
+        made_for.insert_str(0, "about ");
+        made_for.push_str(", by its bits and probes; the file does not say");
+    }
     vec![
         ("format", filter.format().to_string()),
         ("shape", foreign::shape(filter)),
         ("hash", format!("{}, public", filter.hasher().id().name())),
-        ("made for", format!("{} keys at {}", numbers::grouped(stats.items), numbers::rate(stats.fpp))),
+        ("made for", made_for),
         ("holds about", format!("{} keys", numbers::grouped(stats.estimated_items.round() as u64))),
         ("fill", format!("{} %", numbers::three_digits(100.0 * stats.fill))),
         ("rate now", numbers::rate(stats.fpp_now)),
@@ -142,6 +147,7 @@ fn foreign_as_json(filter: &Foreign, path: &Path, size: u64) -> Value {
         "exact": false,
         "items": stats.items,
         "fpp": stats.fpp,
+        "derived": !filter.format().says_promise(),
         "bits": stats.bits,
         "fill": stats.fill,
         "estimated_items": stats.estimated_items,

@@ -9,7 +9,7 @@ use crate::{
     progress::Watch,
 };
 use anyhow::{Context, bail};
-use gowk::{Bitmap, IntegerSet, IntegerSetMut, Merge as _, store::Mapped};
+use gowk::{Bitmap, IntegerSet, IntegerSetMut, Merge as _, format::roaring::Width, store::Mapped};
 use std::path::{Path, PathBuf};
 
 /// Merge filters into one: their union, or with --intersection what all of them may hold
@@ -50,7 +50,9 @@ impl Merge {
         match &merged {
             Contents::Keys(filter) => filter_file::save(filter, &self.output, &mut watch)?,
             Contents::Flat(ids) => filter_file::save(ids, &self.output, &mut watch)?,
-            Contents::Roaring(ids) => filter_file::save_roaring(ids, &self.output, &mut watch)?,
+            Contents::Roaring(ids, width) => {
+                filter_file::save_roaring(ids, *width, &self.output, &mut watch)?
+            }
             Contents::Foreign(filter) => foreign::save(filter, &self.output, &mut watch)?,
         }
         if let Contents::Keys(filter) = &merged {
@@ -72,10 +74,15 @@ impl Merge {
                 }
                 true => ours.intersect(&theirs),
             },
-            (Contents::Roaring(ours), FilterFile::Ids(Ids::Roaring(theirs))) => match self.intersection {
-                false => *ours |= theirs,
-                true => *ours &= theirs,
-            },
+            (Contents::Roaring(ours, width), FilterFile::Ids(Ids::Roaring(theirs, other))) => {
+                match self.intersection {
+                    false => *ours |= theirs,
+                    true => *ours &= theirs,
+                }
+                if other == Width::Bits64 {
+                    *width = other;
+                }
+            }
             (Contents::Foreign(ours), FilterFile::Foreign(theirs)) => match self.intersection {
                 false => ours.union(&theirs)?,
                 true => bail!("filters of other systems have a union only"),

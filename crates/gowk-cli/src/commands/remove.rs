@@ -84,7 +84,7 @@ impl Remove {
                 note(ids.remove(id));
                 Ok(())
             })?,
-            Contents::Roaring(ids) => each_id(&self.key_args, &input, &self.filter, |id| {
+            Contents::Roaring(ids, _) => each_id(&self.key_args, &input, &self.filter, |id| {
                 note(ids.remove(id));
                 Ok(())
             })?,

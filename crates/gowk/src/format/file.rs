@@ -34,8 +34,8 @@ pub(super) fn save(filter: &impl Persist, path: &Path) -> io::Result<()> {
     })
 }
 
-/// Puts what `write` writes in the place of a file, whole or not at all.
-pub(super) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+/// Puts what `write` writes in the place of a file, whole or not at all: to a temporary name beside it, to the disk, and then by one rename.
+pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut file = beside(path)?;
     write(file.as_file_mut())?;
     put(file, path)

@@ -22,6 +22,7 @@ mod file;
 pub mod foreign;
 pub mod guava;
 mod head;
+pub mod leveldb;
 pub mod parquet;
 #[cfg(feature = "std")]
 mod pieces;
@@ -35,6 +36,8 @@ pub use any::AnyFilter;
 pub use change::ChangeError;
 pub use error::OpenError;
 pub use fields::{Fields, ParamsWriter};
+#[cfg(feature = "std")]
+pub use file::replace;
 pub use head::Head;
 #[cfg(feature = "std")]
 pub use pieces::FileWriter;

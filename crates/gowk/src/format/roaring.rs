@@ -28,22 +28,27 @@ fn is_32(bytes: &[u8]) -> bool {
 fn is_64(bytes: &[u8], len: u64) -> bool {
     let Some((count, rest)) = bytes.split_first_chunk::<8>() else { return false };
     let count = u64::from_le_bytes(*count);
-    // Each stretch takes 16 bytes at least.
-    count > 0 && count <= len / 16 && rest.get(4..).is_some_and(is_32)
+    match count {
+        // The empty set has nothing else.
+        0 => len == 8,
+        // Each stretch takes 16 bytes at least.
+        _ => count <= len / 16 && rest.get(4..).is_some_and(is_32),
+    }
 }
 
 #[cfg(all(feature = "roaring", feature = "std"))]
-pub use set::{Width, from_bytes, to_bytes};
+pub use set::{Width, from_bytes, read_from, to_bytes, write_to};
 
 #[cfg(all(feature = "roaring", feature = "std"))]
 mod set {
     use super::is_32;
     use crate::{
-        bitmap::{IntegerSet, RoaringSet},
+        bitmap::RoaringSet,
         error::OutOfRange,
         format::foreign::{ForeignError, Format},
     };
     use ::roaring::{RoaringBitmap, RoaringTreemap};
+    use std::io::{self, BufRead, Write};
 
     /// The integers that a set is for.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,38 +73,55 @@ mod set {
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<(RoaringSet, Width), ForeignError> {
         let mut rest = bytes;
-        let wrong = |error: std::io::Error| ForeignError::Roaring(error.to_string());
-        let (map, range, width) = if is_32(bytes) {
-            let bitmap = RoaringBitmap::deserialize_from(&mut rest).map_err(wrong)?;
-            (RoaringTreemap::from_bitmaps([(0, bitmap)]), 0..1 << 32, Width::Bits32)
-        } else {
-            let map = RoaringTreemap::deserialize_from(&mut rest).map_err(wrong)?;
-            (map, 0..u64::MAX, Width::Bits64)
-        };
+        let (map, width) = read_from(&mut rest)?;
         if !rest.is_empty() {
             let (found, left) = (bytes.len() as u64, rest.len() as u64);
             return Err(ForeignError::TooLong { format: Format::Roaring, expected: found - left, found });
         }
+        let range = match width {
+            Width::Bits32 => 0..1 << 32,
+            Width::Bits64 => 0..u64::MAX,
+        };
         let set = RoaringSet::from_treemap(range, map);
         let set = set.map_err(|error| ForeignError::Roaring(error.to_string()))?;
         Ok((set, width))
     }
 
+    /// The set that is next in `input`, and of which form it is; what follows it is left there.
+    pub fn read_from(input: &mut impl BufRead) -> Result<(RoaringTreemap, Width), ForeignError> {
+        let wrong = |error: io::Error| ForeignError::Roaring(error.to_string());
+        // A reader that gives fewer bytes than the cookie is taken to be at its end.
+        Ok(match is_32(input.fill_buf()?) {
+            true => {
+                let bitmap = RoaringBitmap::deserialize_from(input).map_err(wrong)?;
+                (RoaringTreemap::from_bitmaps([(0, bitmap)]), Width::Bits32)
+            }
+            false => (RoaringTreemap::deserialize_from(input).map_err(wrong)?, Width::Bits64),
+        })
+    }
+
     /// The bytes of a set, in one of the two forms. An id that 32 bits cannot hold is an error.
     pub fn to_bytes(set: &RoaringSet, width: Width) -> Result<Vec<u8>, OutOfRange> {
+        fits(set.as_treemap(), width)?;
         let mut bytes = Vec::new();
-        let written = match width {
-            Width::Bits64 => set.as_treemap().serialize_into(&mut bytes),
-            Width::Bits32 => {
-                if let Some(id) = set.as_treemap().max().filter(|id| *id > u64::from(u32::MAX)) {
-                    return Err(OutOfRange { id, start: 0, end: 1 << 32 });
-                }
-                let bitmap = set.as_treemap().bitmaps().next().map(|(_, bitmap)| bitmap.clone());
-                bitmap.unwrap_or_default().serialize_into(&mut bytes)
-            }
-        };
-        written.expect("a vector takes what it is given");
-        debug_assert!(set.is_empty() || !bytes.is_empty());
+        write_to(set.as_treemap(), width, &mut bytes).expect("a vector takes what it is given");
         Ok(bytes)
+    }
+
+    /// Writes a set in one of the two forms. An id that 32 bits cannot hold is an error of kind `InvalidInput`.
+    pub fn write_to(map: &RoaringTreemap, width: Width, output: impl Write) -> io::Result<()> {
+        fits(map, width).map_err(|outside| io::Error::new(io::ErrorKind::InvalidInput, outside))?;
+        match (width, map.bitmaps().next()) {
+            (Width::Bits64, _) => map.serialize_into(output),
+            (Width::Bits32, Some((_, bitmap))) => bitmap.serialize_into(output),
+            (Width::Bits32, None) => RoaringBitmap::new().serialize_into(output),
+        }
+    }
+
+    fn fits(map: &RoaringTreemap, width: Width) -> Result<(), OutOfRange> {
+        match map.max().filter(|id| width == Width::Bits32 && *id > u64::from(u32::MAX)) {
+            Some(id) => Err(OutOfRange { id, start: 0, end: 1 << 32 }),
+            None => Ok(()),
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     progress::Watch,
 };
 use anyhow::{bail, ensure};
-use gowk::{Bitmap, IntegerSetMut};
+use gowk::{Bitmap, IntegerSetMut, format::roaring::Width};
 use gowk_jobs::input::{Block, Extractor, Input, InputError, KeyType, Keys, for_each_block, map_in_order};
 use roaring::RoaringTreemap;
 
@@ -76,7 +76,7 @@ pub(super) fn build(build: &Build, input: &Input, watch: &mut Watch) -> anyhow::
         }
         return save_bitmap(build, &set, watch);
     }
-    filter_file::save_roaring(&all, &build.output, watch)?;
+    filter_file::save_roaring(&all, Width::Bits64, &build.output, watch)?;
     build.tell(&format!(
         "roaring set, {} integers, {}",
         grouped(all.len()),

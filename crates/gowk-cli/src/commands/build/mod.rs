@@ -55,7 +55,7 @@ pub(crate) struct Build {
         help = "The kind of filter: auto, blocked, bloom, split-block, counting, scalable, cuckoo, fuse, window, bitmap or roaring"
     )]
     family: FamilyName,
-    /// Make the filter of another system: guava, spark, spark-v1, spark-v2, parquet, redisbloom, redis-cuckoo or dcso
+    /// Make the filter of another system: guava, spark, spark-v1, spark-v2, parquet, redisbloom, redis-cuckoo, dcso or leveldb
     ///
     /// It is sized as its maker would size it, and integers are hashed as its maker does: --key-type i32 is Guava's int.
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true, conflicts_with_all = ["family", "like", "hardened"])]

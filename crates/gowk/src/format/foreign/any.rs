@@ -11,6 +11,7 @@ use crate::{
         dcso::DcsoBloom,
         file::replace,
         guava::GuavaBloom,
+        leveldb::LevelDbBloom,
         parquet::{self, ColumnFilters, Physical},
         redisbloom::{RedisBloom, RedisCuckoo},
         spark::SparkBloom,
@@ -84,6 +85,8 @@ pub enum Foreign {
     RedisCuckoo(RedisCuckoo),
     /// Parquet's.
     Parquet(ColumnFilters),
+    /// LevelDB's.
+    LevelDb(LevelDbBloom<FileBytes>),
 }
 
 /// Does the same with whatever filter it is.
@@ -96,6 +99,7 @@ macro_rules! each {
             Foreign::RedisBloom($filter) => $call,
             Foreign::RedisCuckoo($filter) => $call,
             Foreign::Parquet($filter) => $call,
+            Foreign::LevelDb($filter) => $call,
         }
     };
 }
@@ -149,6 +153,7 @@ impl Foreign {
                 let _ = column;
                 Self::Parquet(parquet::from_bytes(bytes)?.into())
             }
+            Format::LevelDb => Self::LevelDb(LevelDbBloom::of_map(map)?.map_bytes(FileBytes::Mapped)),
             Format::Roaring => {
                 let why = "it is a set of integers, not a filter; read it as one";
                 return Err(ForeignError::Roaring(why.into()));
@@ -165,6 +170,7 @@ impl Foreign {
             Self::RedisBloom(_) => Format::RedisBloom,
             Self::RedisCuckoo(_) => Format::RedisCuckoo,
             Self::Parquet(_) => Format::Parquet,
+            Self::LevelDb(_) => Format::LevelDb,
         }
     }
 
@@ -196,6 +202,7 @@ impl Foreign {
             Self::RedisBloom(filter) => filter.to_bytes(),
             Self::RedisCuckoo(filter) => filter.to_bytes(),
             Self::Parquet(filters) => parquet::to_bytes(filters.single()?),
+            Self::LevelDb(filter) => filter.to_bytes(),
         })
     }
 
@@ -208,6 +215,7 @@ impl Foreign {
             Self::RedisBloom(filter) => filter.insert_from(digests)?,
             Self::RedisCuckoo(filter) => filter.insert_from(digests)?,
             Self::Parquet(filters) => filters.insert_from(digests),
+            Self::LevelDb(filter) => filter.insert_from(digests),
         }
         Ok(())
     }
@@ -228,6 +236,12 @@ impl From<SparkBloom> for Foreign {
 impl From<DcsoBloom> for Foreign {
     fn from(filter: DcsoBloom) -> Self {
         Self::Dcso(filter.map_bytes(FileBytes::Heap))
+    }
+}
+
+impl From<LevelDbBloom> for Foreign {
+    fn from(filter: LevelDbBloom) -> Self {
+        Self::LevelDb(filter.map_bytes(FileBytes::Heap))
     }
 }
 
@@ -302,6 +316,7 @@ impl Merge for Foreign {
             (Self::Dcso(ours), Self::Dcso(theirs)) => ours.union(theirs),
             (Self::RedisBloom(ours), Self::RedisBloom(theirs)) => ours.union(theirs),
             (Self::Parquet(ours), Self::Parquet(theirs)) => ours.union(theirs),
+            (Self::LevelDb(ours), Self::LevelDb(theirs)) => ours.union(theirs),
             (Self::RedisCuckoo(_), Self::RedisCuckoo(_)) => {
                 Err(MergeError::Never { family: "RedisBloom cuckoo" })
             }

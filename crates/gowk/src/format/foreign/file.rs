@@ -73,7 +73,7 @@ pub(super) fn check_last_word<M: Maker>(maker: &M, bytes: &[u8], start: u64) -> 
 impl<M: Headed> ForeignBloom<M> {
     /// The filter in these bytes of a file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ForeignError> {
-        ForeignBloom::view(bytes).map(|filter| filter.to_heap())
+        ForeignBloom::<M, &[u8]>::view(bytes).map(|filter| filter.to_heap())
     }
 }
 

@@ -7,6 +7,7 @@
 //! | [`dcso`](super::dcso) | DCSO and hashlookup `.bloom`, also gzipped | FNV-1 | yes |
 //! | [`redisbloom`](super::redisbloom) | `BF.SCANDUMP` and `CF.SCANDUMP` chunks | MurmurHash64A | no: a filter lies in pieces |
 //! | [`parquet`](super::parquet) | split-block filters, bare or in a Parquet file | XXH64 | no |
+//! | [`leveldb`](super::leveldb) | filters of LevelDB's policy, as they stand in its tables | LevelDB's own | yes |
 //! | [`roaring`](super::roaring) | sets of integers, 32 and 64 bits | none | no |
 //!
 //! They are [`Filter`](crate::Filter)s like gowk's own. [`Foreign`] is any of them, known when its file is opened. What their makers do not
@@ -51,19 +52,22 @@ pub enum Format {
     RedisCuckoo,
     /// [`parquet`](super::parquet)
     Parquet,
+    /// [`leveldb`](super::leveldb)
+    LevelDb,
     /// [`roaring`](super::roaring)
     Roaring,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Guava,
         Self::Spark,
         Self::Dcso,
         Self::RedisBloom,
         Self::RedisCuckoo,
         Self::Parquet,
+        Self::LevelDb,
         Self::Roaring,
     ];
 
@@ -76,8 +80,15 @@ impl Format {
             Self::RedisBloom => "RedisBloom",
             Self::RedisCuckoo => "RedisBloom cuckoo",
             Self::Parquet => "Parquet",
+            Self::LevelDb => "LevelDB",
             Self::Roaring => "Roaring",
         }
+    }
+
+    /// Whether its files say for how many keys and at what rate a filter was made. Of others the [`Stats`](crate::Stats) tell what the
+    /// bits and the probes are best for.
+    pub fn says_promise(self) -> bool {
+        matches!(self, Self::Dcso | Self::RedisBloom)
     }
 
     /// The format of a file that begins with these bytes and has `len` in all, where it can be told: by a magic number, or by a
@@ -94,6 +105,8 @@ impl Format {
             Self::RedisBloom => redisbloom::looks_like_bloom(bytes),
             Self::RedisCuckoo => redisbloom::looks_like_cuckoo(bytes),
             Self::Parquet => parquet::looks_like(bytes, len),
+            // Bits and one number: anything could be it.
+            Self::LevelDb => false,
             Self::Roaring => roaring::looks_like(bytes, len),
         };
         // RedisBloom before DCSO, of whose head a part is free.
