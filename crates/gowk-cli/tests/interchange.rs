@@ -57,6 +57,50 @@ fn every_format_is_told_by_its_bytes_and_answered_as_its_maker_answers() {
 }
 
 #[test]
+fn a_format_without_a_head_is_asked_and_built_by_its_name() {
+    let folder = folder();
+    let (asked, found) = probes("leveldb/users_400_10");
+    let filter = golden("leveldb/users_400_10.filter");
+    let query = |file: &Path| {
+        let mut command = gowk();
+        command.arg("query").arg(file).args(["--format", "leveldb", "--key-type", "hex"]);
+        command.write_stdin(&*asked).assert().success().stdout(found.clone());
+    };
+    query(&filter);
+    let built = folder.path().join("built");
+    let keys = golden("leveldb/users_400_10.inserted.txt");
+    gowk()
+        .args(["build", "--format", "leveldb", "--key-type", "hex", "--fpp", "1%"])
+        .arg(keys)
+        .arg("-o")
+        .arg(&built)
+        .assert()
+        .success();
+    assert_eq!(fs::read(&built).unwrap(), fs::read(&filter).unwrap());
+    query(&built);
+    // Neither keys nor rate are in the file.
+    let info = gowk().arg("info").arg(&built).args(["--format", "leveldb"]).assert().success();
+    let told = String::from_utf8_lossy(&info.get_output().stdout).into_owned();
+    assert!(told.contains("about 4") && told.contains("the file does not say"), "{told}");
+}
+
+#[test]
+fn a_roaring_set_of_32_bits_is_asked_changed_and_stays_one() {
+    let folder = folder();
+    let path = folder.path().join("ids.roaring");
+    let set: roaring::RoaringBitmap = (0..1000).map(|i| 7 * i).collect();
+    set.serialize_into(fs::File::create(&path).unwrap()).unwrap();
+    gowk().arg("query").arg(&path).write_stdin("7\n8\n14\n").assert().success().stdout("7\n14\n");
+    gowk().arg("add").arg(&path).write_stdin("8\n").assert().success();
+    let now = roaring::RoaringBitmap::deserialize_from(fs::File::open(&path).unwrap()).unwrap();
+    assert_eq!(now, set | roaring::RoaringBitmap::from([8]));
+    // Ids that 32 bits cannot hold are refused, and nothing is changed.
+    let before = fs::read(&path).unwrap();
+    gowk().arg("add").arg(&path).write_stdin("5000000000\n").assert().code(2);
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
 fn the_well_known_example_comes_out_to_the_digit() {
     let folder = folder();
     let numbers = |range: std::ops::Range<u32>| range.map(|i| format!("{i}\n")).collect::<String>();
