@@ -25,7 +25,10 @@ rm -rf "$work/wheels"
 # Not --release: the dependencies are those of the other tests.
 "$bin/maturin" build --quiet --profile dev --interpreter "$bin/python" --out "$work/wheels"
 "$bin/pip" --quiet --disable-pip-version-check install --force-reinstall --no-deps "$work"/wheels/gowk-*.whl
-cargo build --quiet -p gowk-cli
-export GOWK_CLI=$target/debug/gowk
+# The command line, unless the caller has built it: alone it needs other features, and so all of its dependencies again.
+if [ -z "${GOWK_CLI:-}" ]; then
+    cargo build --quiet -p gowk-cli
+    export GOWK_CLI=$target/debug/gowk
+fi
 
 "$bin/python" -m pytest -q -p no:cacheprovider --timeout 300 tests "$@"
