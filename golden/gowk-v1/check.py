@@ -161,8 +161,40 @@ def blocked(params, body, h1):
     return in_lines(body, (h1 * blocks >> 64) * lines, line_words(h1, lines), lanes)
 
 
+TRIOS = {
+    1: (0x01, 0, 0), 2: (0x01, 0x02, 0), 3: (0x01, 0x02, 0x04), 4: (0x03, 0x04, 0x08),
+    5: (0x03, 0x14, 0x08), 6: (0x03, 0x14, 0x48), 7: (0x0B, 0x44, 0x30), 8: (0x0B, 0xB0, 0x44),
+}
+
+
+def clustered(bits, probes, body, h1):
+    lines = bits // 512
+    near = min(1024, 1 << (lines.bit_length() - 1))
+    base = h1 * lines >> 64
+    rounds = -(-probes // 8)
+    product = second(h1)
+    for number in range(rounds):
+        lanes = probes // rounds + (number < probes % rounds)
+        if number == 0:
+            w, by = h1 & 0xFFFFFFFF, (0, product >> 54, product >> 44)
+        else:
+            product = product * SPREAD & MASK
+            w, by = product >> 2 & 0xFFFFFFFF, (product >> 34, product >> 54, product >> 44)
+        turn = (w >> 5) & 7
+        for pattern, step in zip(TRIOS[lanes], by):
+            line = (base + step % near) % lines
+            used = (pattern << turn | pattern >> (8 - turn)) & 0xFF
+            for j in range(8):
+                p = w * SALT[j] & 0xFFFFFFFF
+                if used >> j & 1 and not dword(body, 16 * line + j + 8 * (p >> 31)) >> (p >> 26 & 31) & 1:
+                    return False
+    return True
+
+
 def bloom(params, body, h1):
     bits, probes, scheme = struct.unpack_from("<QIB", params)
+    if scheme == 2:
+        return clustered(bits, probes, body, h1)
     x, y = h1, second(h1)
     for _ in range(probes):
         at = 64 * (x * (bits // 64) >> 64) + x % 64 if scheme == 0 else x % bits

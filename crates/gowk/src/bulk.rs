@@ -29,7 +29,16 @@ pub(crate) trait Stages {
 /// `act` is called in one place only, and must stay so: the compiler then puts it there, where the instruction set of the
 /// task is known. Called from two places it may become a function of its own, each intrinsic in it a call: ten times slower.
 #[inline(always)]
-pub(crate) fn staged<S: Stages>(mut items: impl Iterator<Item = S::Item>, mut stages: S) {
+pub(crate) fn staged<S: Stages>(items: impl Iterator<Item = S::Item>, stages: S) {
+    staged_by::<AHEAD, S>(items, stages);
+}
+
+/// As [`staged`], so many keys ahead: fewer, where each has several lines.
+#[inline(always)]
+pub(crate) fn staged_by<const AHEAD: usize, S: Stages>(
+    mut items: impl Iterator<Item = S::Item>,
+    mut stages: S,
+) {
     let Some(first) = items.next() else { return };
     let mut ring = [stages.fetch(first); AHEAD];
     let mut filled = 1;

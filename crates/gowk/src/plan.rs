@@ -239,9 +239,9 @@ const CANDIDATES: [Candidate; 8] = [
     Candidate {
         family: Family::Bloom,
         lines: |promise| {
-            BloomParams::for_fpp(promise.items, promise.fpp).map_or(0.0, |params| params.probes().into())
+            BloomParams::for_fpp(promise.items, promise.fpp).map_or(0.0, |params| params.lines_a_key().into())
         },
-        misses: 3.0,
+        misses: 2.0,
         size: |promise| {
             BloomParams::for_fpp(promise.items, promise.fpp).map(|params| (params.bits(), promise.fpp))
         },

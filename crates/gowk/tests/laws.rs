@@ -20,7 +20,11 @@ fn blocked(blocks: u64, span: Span, lanes: u32, keys: &[u64]) -> BlockedBloom {
 }
 
 fn bloom(bits: u64, probes: u32, keys: &[u64]) -> Bloom {
-    let params = BloomParams::with_shape(bits, probes, Scheme::Enhanced, 10).unwrap();
+    bloom_by(Scheme::default(), bits, probes, keys)
+}
+
+fn bloom_by(scheme: Scheme, bits: u64, probes: u32, keys: &[u64]) -> Bloom {
+    let params = BloomParams::with_shape(bits, probes, scheme, 10).unwrap();
     let mut filter = Bloom::with_params(params, Hasher::new(9)).unwrap();
     filter.insert_many(keys);
     filter
@@ -38,7 +42,7 @@ proptest! {
     #[test]
     fn a_filter_denies_nothing_that_the_set_holds(ops in vec((any::<bool>(), 0u64..200), 0..400), lanes in 1u32..=8, span in span()) {
         let mut set = HashSet::new();
-        let mut filters = (blocked(3, span, lanes, &[]), bloom(768, lanes, &[]), split(5, &[]));
+        let mut filters = (blocked(3, span, lanes, &[]), bloom(1_024, lanes, &[]), split(5, &[]));
         for (insert, key) in ops {
             if insert {
                 let new = [filters.0.insert(&key), filters.1.insert(&key), filters.2.insert(&key)];
@@ -60,11 +64,14 @@ proptest! {
         let answers: Vec<bool> = asked.iter().map(|key| one.may_contain(key)).collect();
         prop_assert_eq!(one.may_contain_many(&asked), answers);
 
-        let mut one = bloom(4_992, lanes, &[]);
-        keys.iter().for_each(|key| { one.insert(key); });
-        prop_assert!(one == bloom(4_992, lanes, &keys));
-        let answers: Vec<bool> = asked.iter().map(|key| one.may_contain(key)).collect();
-        prop_assert_eq!(one.may_contain_many(&asked), answers);
+        // One round, two, and more.
+        for (scheme, probes) in Scheme::ALL.into_iter().flat_map(|scheme| [1, 2, 3].map(|times| (scheme, times * lanes))) {
+            let mut one = bloom_by(scheme, 5_120, probes, &[]);
+            keys.iter().for_each(|key| { one.insert(key); });
+            prop_assert!(one == bloom_by(scheme, 5_120, probes, &keys));
+            let answers: Vec<bool> = asked.iter().map(|key| one.may_contain(key)).collect();
+            prop_assert_eq!(one.may_contain_many(&asked), answers);
+        }
 
         let mut one = split(7, &[]);
         keys.iter().for_each(|key| { one.insert(key); });
@@ -79,9 +86,11 @@ proptest! {
         let mut union = blocked(11, span, lanes, &a);
         union.union(&blocked(11, span, lanes, &b)).unwrap();
         prop_assert!(union == blocked(11, span, lanes, &both));
-        let mut union = bloom(3_008, lanes, &a);
-        union.union(&bloom(3_008, lanes, &b)).unwrap();
-        prop_assert!(union == bloom(3_008, lanes, &both));
+        for scheme in Scheme::ALL {
+            let mut union = bloom_by(scheme, 3_072, lanes, &a);
+            union.union(&bloom_by(scheme, 3_072, lanes, &b)).unwrap();
+            prop_assert!(union == bloom_by(scheme, 3_072, lanes, &both));
+        }
         let mut union = split(11, &a);
         union.union(&split(11, &b)).unwrap();
         prop_assert!(union == split(11, &both));
@@ -106,10 +115,10 @@ proptest! {
         let mut blocks = blocked(11, Span::Line, 6, &a);
         blocks.intersect(&blocked(11, Span::Line, 6, &b)).unwrap();
         prop_assert!(common.iter().all(|key| blocks.may_contain(key)));
-        let mut bits = bloom(3_008, 7, &a);
-        bits.intersect(&bloom(3_008, 7, &b)).unwrap();
+        let mut bits = bloom(3_072, 7, &a);
+        bits.intersect(&bloom(3_072, 7, &b)).unwrap();
         prop_assert!(common.iter().all(|key| bits.may_contain(key)));
-        prop_assert!(bits.fill() <= bloom(3_008, 7, &a).fill());
+        prop_assert!(bits.fill() <= bloom(3_072, 7, &a).fill());
     }
 
     #[test]
@@ -166,11 +175,11 @@ fn filters_that_do_not_fit_say_in_what_they_differ() {
     );
     assert!(seven == before, "a failed merge changes nothing");
     assert!(matches!(
-        bloom(128, 5, &[]).union(&bloom(192, 5, &[])),
+        bloom(512, 5, &[]).union(&bloom(1_024, 5, &[])),
         Err(MergeError::Params { what: "bits", .. })
     ));
     assert!(matches!(
-        bloom(128, 5, &[]).union(&bloom(128, 6, &[])),
+        bloom(512, 5, &[]).union(&bloom(512, 6, &[])),
         Err(MergeError::Params { what: "probes", .. })
     ));
 }

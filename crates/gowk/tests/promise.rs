@@ -139,8 +139,8 @@ fn filter_view(seed: u64) -> BlockedBloom {
 fn the_formula_holds_for_every_number_of_probes() {
     let items = 50_000;
     for probes in 1..=20 {
-        for scheme in [Scheme::Enhanced, Scheme::Double] {
-            let bits = (items * u64::from(probes)).next_multiple_of(64);
+        for scheme in Scheme::ALL {
+            let bits = (items * u64::from(probes)).next_multiple_of(512);
             let params = BloomParams::with_shape(bits, probes, scheme, items).unwrap();
             let mut filter = Bloom::with_params(params, Hasher::hardened(Seed::from(7))).unwrap();
             let view = filter.clone();

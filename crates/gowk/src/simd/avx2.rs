@@ -13,7 +13,7 @@
     reason = "lines are aligned to 64 bytes, more than any register asks for"
 )]
 
-use super::{Lanes, Machine, SALTS, Task, Windows};
+use super::{Lanes, Machine, SALTS, Task, Trio, Windows};
 use crate::store::Line;
 use core::arch::x86_64::*;
 
@@ -66,6 +66,17 @@ unsafe fn places(products: __m256i) -> __m256i {
     unsafe { _mm256_srli_epi32::<27>(_mm256_slli_epi32::<1>(products)) }
 }
 
+/// The dword of each lane that has the key's bit: of the half that the top bit of the product says.
+#[inline(always)]
+unsafe fn dwords(line: &Line, products: __m256i) -> __m256 {
+    // SAFETY: the caller has AVX2; a `Line` is 64 bytes on a 64-byte boundary.
+    unsafe {
+        let halves = line.0.as_ptr().cast::<f32>();
+        let (first, second) = (_mm256_load_ps(halves), _mm256_load_ps(halves.add(8)));
+        _mm256_blendv_ps(first, second, _mm256_castsi256_ps(products))
+    }
+}
+
 /// The key's bits in the two halves of its line.
 #[inline(always)]
 unsafe fn masks(word: u32, windows: &Windows) -> (__m256i, __m256i) {
@@ -97,11 +108,24 @@ impl Machine for Avx2 {
         // SAFETY: `self` proves AVX2; a `Line` is 64 bytes on a 64-byte boundary.
         unsafe {
             let product = products(word, &SALTS);
-            let halves = line.0.as_ptr().cast::<f32>();
-            let (first, second) = (_mm256_load_ps(halves), _mm256_load_ps(halves.add(8)));
-            let dwords = _mm256_castps_si256(_mm256_blendv_ps(first, second, _mm256_castsi256_ps(product)));
-            let bits = _mm256_srlv_epi32(dwords, places(product));
+            let bits = _mm256_srlv_epi32(_mm256_castps_si256(dwords(line, product)), places(product));
             _mm256_testc_si256(bits, window(word, windows)) != 0
+        }
+    }
+
+    /// The lanes of the three lines are blended into one register before anything is done with them.
+    #[inline(always)]
+    fn covers_three(self, lines: [&Line; 3], word: u32, trio: &Trio) -> bool {
+        // SAFETY: as in `covers`.
+        unsafe {
+            let product = products(word, &SALTS);
+            let [first, second, third] =
+                [dwords(lines[0], product), dwords(lines[1], product), dwords(lines[2], product)];
+            let [of_second, of_third] = [window(word, &trio.masks[0]), window(word, &trio.masks[1])];
+            let two = _mm256_blendv_ps(first, second, _mm256_castsi256_ps(of_second));
+            let three = _mm256_blendv_ps(two, third, _mm256_castsi256_ps(of_third));
+            let bits = _mm256_srlv_epi32(_mm256_castps_si256(three), places(product));
+            _mm256_testc_si256(bits, window(word, &trio.all)) != 0
         }
     }
 

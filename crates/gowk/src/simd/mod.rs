@@ -24,6 +24,17 @@ pub(crate) struct Windows(pub [Lanes; 8]);
 #[repr(C, align(32))]
 pub(crate) struct Lanes(pub [u32; 8]);
 
+/// Which lanes of three lines a key uses, no lane in two of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trio {
+    /// Of each line.
+    pub each: [Windows; 3],
+    /// Of all three.
+    pub all: Windows,
+    /// Those of the second and of the third line once more, all bits of a lane set: what a blend asks for.
+    pub masks: [Windows; 2],
+}
+
 /// The multipliers that turn the 32 bits of a key into eight lane positions: the fractional parts of the square roots of
 /// the first eight primes, made odd. Part of the file format.
 pub(crate) const SALTS: Lanes = Lanes([
@@ -43,6 +54,8 @@ pub(crate) trait Machine: Copy {
     fn mask(self, word: u32, windows: &Windows) -> Line;
     /// Whether the line has every bit of this key's mask. No branch depends on the line.
     fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool;
+    /// Whether three lines have, each in lanes of its own, every bit of this key's masks.
+    fn covers_three(self, lines: [&Line; 3], word: u32, trio: &Trio) -> bool;
     /// Sets the key's bits; true if one of them was not set before.
     fn set(self, line: &mut Line, word: u32, windows: &Windows) -> bool;
     /// Whether a 256-bit half of a line has all eight bits of a split-block key.
@@ -105,7 +118,7 @@ impl Isa {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bloom::blocked::windows;
+    use crate::bloom::{blocked::windows, classic::trio};
     use proptest::prelude::*;
 
     fn line() -> impl Strategy<Value = Line> {
@@ -129,6 +142,15 @@ mod tests {
                 m.set(self.0, self.1, w),
                 m.covers(self.0, self.1, w),
             )
+        }
+    }
+
+    struct Three<'a>([&'a Line; 3], u32, u32);
+    impl Task for Three<'_> {
+        type Output = bool;
+        #[inline(always)]
+        fn run(self, m: impl Machine) -> bool {
+            m.covers_three(self.0, self.1, trio(self.2))
         }
     }
 
@@ -157,6 +179,25 @@ mod tests {
                 let mut got = line;
                 prop_assert_eq!(isa.run(Both(&mut got, word, lanes)), answers);
                 prop_assert_eq!(got, expected);
+            }
+        }
+
+        #[test]
+        fn every_isa_agrees_with_portable_on_three_lines(lines: [[u64; 8]; 3], word: u32, lanes in 1u32..=8, cleared in 0usize..4) {
+            let mut lines = lines.map(Line);
+            let each = trio(lanes).each;
+            // All bits of the key, but for one line of it where there is such a line.
+            for (line, windows) in lines.iter_mut().zip(&each) {
+                line.or(&portable::mask(word, windows));
+            }
+            let mut all = true;
+            if let Some(line) = lines.get_mut(cleared) {
+                let mask = portable::mask(word, &each[cleared]);
+                all = mask == Line::ZERO;
+                line.0.iter_mut().zip(mask.0).for_each(|(have, want)| *have &= !want);
+            }
+            for isa in Isa::available() {
+                prop_assert_eq!(isa.run(Three([&lines[0], &lines[1], &lines[2]], word, lanes)), all);
             }
         }
 

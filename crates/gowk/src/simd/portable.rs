@@ -1,6 +1,6 @@
 //! The specification of every line operation, in plain Rust.
 
-use super::{Lanes, Machine, SALTS, Task, Windows};
+use super::{Lanes, Machine, SALTS, Task, Trio, Windows};
 use crate::store::Line;
 
 /// Any processor.
@@ -56,6 +56,15 @@ impl Machine for Portable {
         let mask = mask(word, windows);
         let missing = line.0.iter().zip(mask.0).fold(0, |missing, (have, want)| missing | (want & !have));
         missing == 0
+    }
+
+    #[inline(always)]
+    fn covers_three(self, lines: [&Line; 3], word: u32, trio: &Trio) -> bool {
+        let mut all = true;
+        for (line, windows) in lines.into_iter().zip(&trio.each) {
+            all &= self.covers(line, word, windows);
+        }
+        all
     }
 
     #[inline(always)]

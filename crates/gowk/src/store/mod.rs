@@ -13,6 +13,7 @@ mod bytes;
 mod heap;
 #[cfg(feature = "std")]
 mod mapped;
+mod nearby;
 mod non_empty;
 mod shared;
 
@@ -21,6 +22,7 @@ pub use bytes::MappedBytes;
 pub use heap::{Heap, advise_huge};
 #[cfg(feature = "std")]
 pub use mapped::Mapped;
+pub(crate) use nearby::{Nearby, NearbyLines, near};
 pub(crate) use non_empty::{Blocks, NonEmpty};
 pub use shared::Shared;
 pub(crate) use shared::SharedLine;

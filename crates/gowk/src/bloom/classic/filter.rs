@@ -1,16 +1,19 @@
 //! The filter itself: positions over a store.
 
 use super::{
+    clustered::Rounds,
     layout::{Scheme, Walk},
+    rounds::{Ask, AskAll, AskShort, Layout, Put, PutAll, PutShort},
     sizing::BloomParams,
 };
 use crate::{
     builder::{Build, Builder},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
-    hash::{Digest, Hasher},
+    hash::{Digest, Hasher, Key},
+    simd::Isa,
     stats::{Family, Stats},
-    store::{Heap, Line, SpreadBits, Store, StoreMut, ones, prefetch, words, words_mut},
+    store::{Heap, Line, Nearby, SpreadBits, Store, StoreMut, ones, prefetch, words, words_mut},
 };
 use core::fmt;
 
@@ -34,8 +37,13 @@ use core::fmt;
 #[derive(Clone)]
 pub struct Bloom<S = Heap> {
     params: BloomParams,
-    hasher: Hasher,
-    store: S,
+    pub(super) hasher: Hasher,
+    isa: Isa,
+    /// How many rounds keys have that take the short way: the default hash, gowk's own scheme, one or two rounds. Else 0.
+    short: u32,
+    /// How gowk's own scheme has its lines and rounds; not asked under others.
+    pub(super) clustered: Layout,
+    pub(super) store: S,
 }
 
 impl Bloom {
@@ -64,7 +72,12 @@ impl Build for Bloom {
 impl<S> Bloom<S> {
     /// A filter whose bits are already there. The caller has checked that there are as many lines as the parameters say.
     pub(crate) fn over(params: BloomParams, hasher: Hasher, store: S) -> Self {
-        Self { params, hasher, store }
+        let (nearby, rounds) = (Nearby::new(params.lines() as usize), Rounds::new(params.probes()));
+        let short = match params.scheme() {
+            Scheme::Clustered if rounds.count <= 2 && hasher.as_rapid().is_some() => rounds.count,
+            _ => 0,
+        };
+        Self { params, hasher, isa: Isa::best(), short, clustered: Layout { nearby, rounds }, store }
     }
 
     /// Size, shape and promise.
@@ -159,7 +172,7 @@ fn fetch<B: Bits>(bits: B, mut walk: Walk, probes: u32) {
     }
 }
 
-/// Runs the code with `$bits` as the bits of this filter under its scheme.
+/// Runs the code with `$bits` as the bits of this filter under its scheme, which walks.
 macro_rules! by_scheme {
     ($filter:expr, $bits:ident => $call:expr) => {{
         let (lines, params) = ($filter.store.lines(), &$filter.params);
@@ -169,7 +182,7 @@ macro_rules! by_scheme {
                 let $bits = Spread(&spread);
                 $call
             }
-            Scheme::Double => {
+            Scheme::Double | Scheme::Clustered => {
                 let $bits = Modulo { words: words(lines), bits: params.bits() };
                 $call
             }
@@ -196,6 +209,26 @@ impl<S: Store> Bloom<S> {
     /// How many different keys have come, as far as the bits tell.
     pub fn estimated_items(&self) -> f64 {
         self.params.items_for_fill(self.fill())
+    }
+
+    /// Whether a key may be in the set, the long way. A function of its own, out of the way of the short one.
+    #[inline(never)]
+    fn ask(&self, digest: Digest) -> bool {
+        if self.params.scheme() == Scheme::Clustered {
+            return self.isa.run(Ask { lines: self.store.lines(), layout: self.clustered, digest });
+        }
+        let first = self.params.probes().min(AT_ONCE);
+        let others = self.params.probes() - first;
+        let mut walk = Walk::new(digest);
+        by_scheme!(self, bits => all_set(bits, &mut walk, first) && all_set(bits, &mut walk, others))
+    }
+
+    /// The chance that a key that is not in it finds all its bits set: from the bits as they are.
+    fn measured_fpp(&self, fill: f64) -> f64 {
+        match self.params.scheme() {
+            Scheme::Enhanced | Scheme::Double => libm::pow(fill, self.params.probes().into()),
+            Scheme::Clustered => self.clustered.rounds.measured_fpp(self.lines()),
+        }
     }
 
     /// Answers digests [`BATCH`] by [`BATCH`]: fetches their first probes, then the others of those that are still in
@@ -233,13 +266,23 @@ impl<S: Store> Filter for Bloom<S> {
 
     #[inline(always)]
     fn may_contain_digest(&self, digest: Digest) -> bool {
-        let first = self.params.probes().min(AT_ONCE);
-        let others = self.params.probes() - first;
-        let mut walk = Walk::new(digest);
-        by_scheme!(self, bits => all_set(bits, &mut walk, first) && all_set(bits, &mut walk, others))
+        self.may_contain(&digest)
+    }
+
+    #[inline(always)]
+    fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
+        match self.short {
+            1 => self.isa.run(AskShort::<_, _, 1> { filter: self, key }),
+            2 => self.isa.run(AskShort::<_, _, 2> { filter: self, key }),
+            _ => self.ask(self.hasher.digest(key)),
+        }
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
+        if self.params.scheme() == Scheme::Clustered {
+            let (lines, layout) = (self.store.lines(), self.clustered);
+            return self.isa.run(AskAll { lines, layout, digests, answers });
+        }
         by_scheme!(self, bits => self.answer_with(bits, digests, answers));
     }
 
@@ -252,7 +295,7 @@ impl<S: Store> Filter for Bloom<S> {
             bits: self.params.bits(),
             fill,
             estimated_items: self.params.items_for_fill(fill),
-            fpp_now: libm::pow(fill, self.params.probes().into()),
+            fpp_now: self.measured_fpp(fill),
         }
     }
 
@@ -274,6 +317,15 @@ impl<S: StoreMut> Bloom<S> {
         Ok(())
     }
 
+    /// Puts a key into the set, the long way; true if it was surely not there.
+    #[inline(never)]
+    fn put(&mut self, digest: Digest) -> bool {
+        if self.params.scheme() == Scheme::Clustered {
+            return self.isa.run(Put { lines: self.store.lines_mut(), layout: self.clustered, digest });
+        }
+        self.set(Walk::new(digest)) & 1 == 0
+    }
+
     /// Sets the bits of a walk; gives 1 in the lowest bit if all of them were set before.
     #[inline(always)]
     fn set(&mut self, mut walk: Walk) -> u64 {
@@ -286,7 +338,7 @@ impl<S: StoreMut> Bloom<S> {
                     before &= bits.set(walk.next(Scheme::Enhanced.step()));
                 }
             }
-            Scheme::Double => {
+            Scheme::Double | Scheme::Clustered => {
                 let words = words_mut(lines);
                 for _ in 0..params.probes() {
                     let at = walk.next(Scheme::Double.step()) % params.bits();
@@ -309,10 +361,23 @@ impl<S: StoreMut> Insert for Bloom<S> {
 
     #[inline(always)]
     fn insert_digest(&mut self, digest: Digest) -> Inserted {
-        Inserted::from_new(self.set(Walk::new(digest)) & 1 == 0)
+        self.insert(&digest)
+    }
+
+    #[inline(always)]
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Inserted {
+        Inserted::from_new(match self.short {
+            1 => self.isa.run(PutShort::<_, _, 1> { filter: self, key }),
+            2 => self.isa.run(PutShort::<_, _, 2> { filter: self, key }),
+            _ => self.put(self.hasher.digest(key)),
+        })
     }
 
     fn insert_from(&mut self, mut digests: impl Iterator<Item = Digest>) {
+        if self.params.scheme() == Scheme::Clustered {
+            let (lines, layout) = (self.store.lines_mut(), self.clustered);
+            return self.isa.run(PutAll { lines, layout, digests });
+        }
         let mut batch = [Walk::default(); BATCH];
         loop {
             let mut filled = 0;

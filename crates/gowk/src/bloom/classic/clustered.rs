@@ -1,0 +1,280 @@
+//! From a digest to lines near each other, and a word that chooses bits in them: gowk's own scheme. Pure; knows no memory.
+//!
+//! k bits anywhere are k cache misses, and no fetching ahead hides that a core can only ask for so many lines in a
+//! nanosecond. So a key's bits come by twos and threes: up to eight of them are one *round*, which shares three lines.
+//!
+//! ```text
+//! 7 bits:   line A . . # . . # . # . .      line B . # . . . . # .      line C . . # . # . . .
+//! ```
+//!
+//! Bits that share a line make lines differ in how full they are, which costs a little rate. The lanes are chosen for it to be
+//! the least: two lanes that a key uses together are as often as can be a different distance apart than any other two, so
+//! that few keys of a line agree in both. 1.1 % of the rate is left at seven bits, that is 0.2 % of the space, where one
+//! line for all costs 4 %. [`excess`] says how much it is.
+//!
+//! The lines lie near each other ([`Nearby`]), which makes them quick to find.
+
+use crate::{
+    bloom::blocked::line_fpp,
+    hash::Digest,
+    simd::{Lanes, Trio, Windows, portable},
+    store::{Line, Nearby, near},
+};
+use libm::{exp, expm1, pow};
+
+/// The lines of a round.
+pub(super) const LINES: usize = 3;
+
+/// The lanes that a round of 1 to 8 lanes uses in each of its lines, as sets of bits; all rotated alike. Part of the file
+/// format.
+const PATTERNS: [[u8; LINES]; 8] = [
+    [0b0000_0001, 0, 0],
+    [0b0000_0001, 0b0000_0010, 0],
+    [0b0000_0001, 0b0000_0010, 0b0000_0100],
+    [0b0000_0011, 0b0000_0100, 0b0000_1000],
+    [0b0000_0011, 0b0001_0100, 0b0000_1000],
+    [0b0000_0011, 0b0001_0100, 0b0100_1000],
+    [0b0000_1011, 0b0100_0100, 0b0011_0000],
+    [0b0000_1011, 0b1011_0000, 0b0100_0100],
+];
+
+/// The windows of a round of this many lanes, 1 to 8.
+#[inline(always)]
+pub(crate) fn trio(lanes: u32) -> &'static Trio {
+    static TRIOS: [Trio; 8] = all_trios();
+    &TRIOS[lanes as usize - 1]
+}
+
+const fn all_trios() -> [Trio; 8] {
+    const EMPTY: Windows = Windows([Lanes([0; 8]); 8]);
+    let mut all = [Trio { each: [EMPTY; LINES], all: EMPTY, masks: [EMPTY; LINES - 1] }; 8];
+    let mut i = 0;
+    while i < 8 * LINES * 8 * 8 {
+        let (lanes, line, start, lane) = (i / (LINES * 64), i / 64 % LINES, i / 8 % 8, i % 8);
+        let used = (PATTERNS[lanes][line].rotate_left(start as u32) >> lane) as u32 & 1;
+        all[lanes].each[line].0[start].0[lane] = used;
+        all[lanes].all.0[start].0[lane] |= used;
+        if line > 0 {
+            all[lanes].masks[line - 1].0[start].0[lane] = used.wrapping_neg();
+        }
+        i += 1;
+    }
+    all
+}
+
+/// How the probes of a key are dealt out to rounds: as evenly as can be, the longer ones first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rounds {
+    pub(super) count: u32,
+    longer: u32,
+    lanes: u32,
+    /// Of the first two rounds, at hand.
+    pub(super) trios: [&'static Trio; 2],
+}
+
+impl Rounds {
+    pub(super) fn new(probes: u32) -> Self {
+        let count = probes.div_ceil(8).max(1);
+        let (lanes, longer) = (probes / count, probes % count);
+        let of = |round: u32| trio(lanes + u32::from(round < longer));
+        Self { count, longer, lanes, trios: [of(0), of(1)] }
+    }
+
+    /// How many lanes a round has.
+    #[inline(always)]
+    fn lanes(self, round: u32) -> u32 {
+        self.lanes + u32::from(round < self.longer)
+    }
+
+    /// The windows of a round.
+    #[inline(always)]
+    pub(super) fn trio(self, round: u32) -> &'static Trio {
+        trio(self.lanes(round))
+    }
+}
+
+impl Rounds {
+    /// The chance that a key that is in none of these lines is covered by those that it draws. Each line is drawn alike, and
+    /// for each of a round's three by itself.
+    pub(super) fn measured_fpp(self, lines: &[Line]) -> f64 {
+        let mean = |windows: &Windows| {
+            lines.iter().map(|line| line_fpp(line, windows)).sum::<f64>() / lines.len() as f64
+        };
+        let of = |round: u32| self.trio(round).each.iter().map(mean).product::<f64>();
+        let power = |round: u32, times: u32| if times == 0 { 1.0 } else { pow(of(round), times.into()) };
+        power(0, self.longer) * power(self.longer, self.count - self.longer)
+    }
+}
+
+/// What a digest says of a round: the word, and what counts on to each line from the one that `h1` names.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mark {
+    pub(super) word: u32,
+    pub(super) by: [u64; LINES],
+}
+
+impl Mark {
+    /// Of the first round, which most keys have only.
+    #[inline(always)]
+    pub(super) fn first(digest: Digest) -> Self {
+        Self { word: digest.h1 as u32, by: [0, digest.h2 >> 54, digest.h2 >> 44] }
+    }
+
+    /// Of a round behind it. Of its product the top three times ten bits name lines, and 32 below them are the word.
+    #[inline(always)]
+    fn other(product: u64) -> Self {
+        Self { word: (product >> 2) as u32, by: [product >> 34, product >> 54, product >> 44] }
+    }
+
+    /// Of the first `R` rounds.
+    #[inline(always)]
+    pub(super) fn all<const R: usize>(digest: Digest) -> [Self; R] {
+        let mut marks = [Self::first(digest); R];
+        let mut product = digest.h2;
+        for mark in &mut marks[1..] {
+            product = product.wrapping_mul(Digest::SPREAD);
+            *mark = Self::other(product);
+        }
+        marks
+    }
+}
+
+/// Where a round has its bits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Round {
+    pub(super) lines: [usize; LINES],
+    pub(super) word: u32,
+}
+
+impl Round {
+    #[inline(always)]
+    pub(super) fn new(nearby: Nearby, digest: Digest, mark: Mark) -> Self {
+        let base = nearby.line(digest.h1);
+        let [a, b, c] = mark.by;
+        let lines = [nearby.beside(base, a), nearby.beside(base, b), nearby.beside(base, c)];
+        Self { lines, word: mark.word }
+    }
+}
+
+/// The rounds of a key behind the first.
+#[inline(always)]
+pub(super) fn other_rounds(nearby: Nearby, digest: Digest, rounds: Rounds) -> OtherRounds {
+    OtherRounds { nearby, digest, product: digest.h2, left: rounds.count - 1 }
+}
+
+/// See [`other_rounds`].
+pub(super) struct OtherRounds {
+    nearby: Nearby,
+    digest: Digest,
+    product: u64,
+    left: u32,
+}
+
+impl Iterator for OtherRounds {
+    type Item = Round;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Round> {
+        self.left = self.left.checked_sub(1)?;
+        self.product = self.product.wrapping_mul(Digest::SPREAD);
+        Some(Round::new(self.nearby, self.digest, Mark::other(self.product)))
+    }
+}
+
+/// All rounds of a key.
+fn all_rounds(nearby: Nearby, digest: Digest, rounds: Rounds) -> impl Iterator<Item = Round> {
+    let first = Round::new(nearby, digest, Mark::first(digest));
+    core::iter::once(first).chain(other_rounds(nearby, digest, rounds))
+}
+
+/// The position of probe number `probe` of a key among all bits of a filter.
+pub(super) fn position(digest: Digest, lines: u64, probes: u32, probe: u32) -> u64 {
+    let rounds = Rounds::new(probes);
+    let mut left = probe;
+    for (number, round) in (0..).zip(all_rounds(Nearby::new(lines as usize), digest, rounds)) {
+        for (&line, windows) in round.lines.iter().zip(&rounds.trio(number).each) {
+            let mask = portable::mask(round.word, windows);
+            for bit in (0..Line::BITS).filter(|bit| mask.0[(bit / 64) as usize] >> (bit % 64) & 1 == 1) {
+                if left == 0 {
+                    return line as u64 * Line::BITS + bit;
+                }
+                left -= 1;
+            }
+        }
+    }
+    unreachable!("a key has as many bits as probes")
+}
+
+/// By how much of itself the rate is higher than with bits anywhere, at `x` bits for each bit of the filter.
+///
+/// The chance that two bits of a stranger are both set is the square of the fill, and the covariance of the fills of their
+/// two lanes, which comes of keys that use both: so sum over all pairs of a stranger's bits the expected number of such
+/// keys. Pairs in one line meet keys whose round has lanes that far apart, pairs in two lines meet keys that have drawn the
+/// same two lines.
+pub(super) fn excess(items: f64, lines: f64, probes: u32, x: f64) -> f64 {
+    let rounds = Rounds::new(probes);
+    let mut apart = [0.0; 5];
+    let mut within = 0.0;
+    for round in 0..rounds.count {
+        for pattern in PATTERNS[rounds.lanes(round) as usize - 1] {
+            for lane in 0..8 {
+                for other in lane + 1..8 {
+                    if pattern >> lane & pattern >> other & 1 == 1 {
+                        apart[(other - lane).min(8 - (other - lane))] += 1.0;
+                        within += 1.0;
+                    }
+                }
+            }
+        }
+    }
+    let k = f64::from(probes);
+    let pairs = k * (k - 1.0) / 2.0;
+    // Of eight rotations one brings a pair to a given place; two, if it lies opposite itself.
+    let same = (apart.iter().map(|n| n * n).sum::<f64>() + apart[4] * apart[4]) / 8.0;
+    let two = (pairs - within) * (pairs - within) / 64.0 / near(lines as u64) as f64;
+    let chance = pairs * k * k / 64.0 / lines;
+    let keys = items / lines * (same + two - chance);
+    let slope = exp(-x) / (64.0 * -expm1(-x));
+    slope * slope * keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn lanes_of_a_round_are_its_own_and_as_many_as_asked() {
+        for (lanes, patterns) in (1..).zip(PATTERNS) {
+            let union = patterns.iter().fold(0, |all, pattern| all | pattern);
+            assert_eq!(union.count_ones(), lanes);
+            assert_eq!(patterns.iter().map(|pattern| pattern.count_ones()).sum::<u32>(), lanes);
+        }
+    }
+
+    #[test]
+    fn probes_are_dealt_out_without_remainder() {
+        for probes in 1..=64 {
+            let rounds = Rounds::new(probes);
+            let lanes: Vec<u32> = (0..rounds.count).map(|round| rounds.lanes(round)).collect();
+            assert_eq!(lanes.iter().sum::<u32>(), probes);
+            assert!(lanes.iter().all(|lanes| (1..=8).contains(lanes)), "{lanes:?}");
+        }
+    }
+
+    #[test]
+    fn lines_stay_inside_and_reach_both_ends() {
+        for lines in [1usize, 2, 3, 1023, 1024, 1025, 1 << 33] {
+            let nearby = Nearby::new(lines);
+            let mut seen = HashSet::new();
+            for h1 in [0, 1, u64::MAX, u64::MAX - 1, 1 << 63] {
+                for h2 in [0, u64::MAX, 1 << 54, 1 << 44, 0x0123_4567_89ab_cdef] {
+                    let digest = Digest { h1, h2 };
+                    seen.extend(all_rounds(nearby, digest, Rounds::new(64)).flat_map(|round| round.lines));
+                }
+            }
+            assert!(seen.iter().all(|line| *line < lines), "{lines} lines");
+            assert!(seen.contains(&0) && seen.contains(&(lines - 1)), "{lines} lines");
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! The work on the lines that rounds name: for one key, or for many with their lines fetched ahead.
+
+use super::{
+    clustered::{LINES, Mark, Round, Rounds, other_rounds},
+    filter::Bloom,
+};
+use crate::{
+    bulk::{Ring, Stages, staged, staged_by},
+    hash::{Digest, Key},
+    simd::{Machine, Task, Trio},
+    store::{Line, Nearby, NearbyLines, Store, StoreMut, prefetch},
+};
+
+/// Which lines a filter has, and how many rounds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    pub(super) nearby: Nearby,
+    pub(super) rounds: Rounds,
+}
+
+/// Whether the lines of a round have all its bits.
+#[inline(always)]
+fn covers(machine: impl Machine, lines: &[Line], round: &Round, trio: &Trio) -> bool {
+    let [a, b, c] = round.lines;
+    machine.covers_three([&lines[a], &lines[b], &lines[c]], round.word, trio)
+}
+
+/// Sets the bits of a round; true if one of them was not set before.
+#[inline(always)]
+fn set(machine: impl Machine, lines: &mut [Line], round: &Round, trio: &Trio) -> bool {
+    let mut new = false;
+    for (&at, windows) in round.lines.iter().zip(&trio.each) {
+        new |= machine.set(&mut lines[at], round.word, windows);
+    }
+    new
+}
+
+/// Whether all rounds behind the first are covered, asked until one is not: that a key passes one by chance is rare.
+#[inline(always)]
+fn covers_others(machine: impl Machine, lines: &[Line], layout: Layout, digest: Digest) -> bool {
+    for (number, round) in (1..).zip(other_rounds(layout.nearby, digest, layout.rounds)) {
+        if !covers(machine, lines, &round, layout.rounds.trio(number)) {
+            return false;
+        }
+    }
+    true
+}
+
+#[inline(always)]
+fn set_others(machine: impl Machine, lines: &mut [Line], layout: Layout, digest: Digest) -> bool {
+    let mut new = false;
+    for (number, round) in (1..).zip(other_rounds(layout.nearby, digest, layout.rounds)) {
+        new |= set(machine, lines, &round, layout.rounds.trio(number));
+    }
+    new
+}
+
+#[inline(always)]
+fn fetch(lines: &[Line], round: &Round) {
+    for &at in &round.lines {
+        prefetch(&lines[at]);
+    }
+}
+
+/// Whether a key may be in the set.
+pub(super) struct Ask<'a> {
+    pub(super) lines: &'a [Line],
+    pub(super) layout: Layout,
+    pub(super) digest: Digest,
+}
+
+impl Task for Ask<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> bool {
+        let Self { lines, layout, digest } = self;
+        covers(
+            machine,
+            lines,
+            &Round::new(layout.nearby, digest, Mark::first(digest)),
+            layout.rounds.trios[0],
+        ) && covers_others(machine, lines, layout, digest)
+    }
+}
+
+/// [`Ask`] of a key with one or two rounds and the default hash: no questions, and the key is hashed on the far side of the
+/// choice of instruction set, whose multiplications need no moves.
+pub(super) struct AskShort<'a, S, K: ?Sized, const R: usize> {
+    pub(super) filter: &'a Bloom<S>,
+    pub(super) key: &'a K,
+}
+
+impl<S: Store, K: Key + ?Sized, const R: usize> Task for AskShort<'_, S, K, R> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> bool {
+        let Bloom { hasher, clustered, store, .. } = self.filter;
+        let digest = self.key.digest(hasher.rapid());
+        let (lines, marks) = (NearbyLines::new(store.lines(), clustered.nearby), Mark::all::<R>(digest));
+        let mut all = true;
+        for (mark, trio) in marks.iter().zip(clustered.rounds.trios) {
+            // A stranger passes the first round once in thirty times: asked for, the second need not be read.
+            all = all && machine.covers_three(lines.three(digest.h1, mark.by), mark.word, trio);
+        }
+        all
+    }
+}
+
+/// Puts a key into the set; true if it was surely not there.
+pub(super) struct Put<'a> {
+    pub(super) lines: &'a mut [Line],
+    pub(super) layout: Layout,
+    pub(super) digest: Digest,
+}
+
+impl Task for Put<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> bool {
+        let Self { lines, layout, digest } = self;
+        let new = set(
+            machine,
+            lines,
+            &Round::new(layout.nearby, digest, Mark::first(digest)),
+            layout.rounds.trios[0],
+        );
+        new | set_others(machine, lines, layout, digest)
+    }
+}
+
+/// [`Put`], the short way.
+pub(super) struct PutShort<'a, S, K: ?Sized, const R: usize> {
+    pub(super) filter: &'a mut Bloom<S>,
+    pub(super) key: &'a K,
+}
+
+impl<S: StoreMut, K: Key + ?Sized, const R: usize> Task for PutShort<'_, S, K, R> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> bool {
+        let Bloom { hasher, clustered, store, .. } = self.filter;
+        let digest = self.key.digest(hasher.rapid());
+        let mut new = false;
+        for (mark, trio) in Mark::all::<R>(digest).into_iter().zip(clustered.rounds.trios) {
+            new |= set(machine, store.lines_mut(), &Round::new(clustered.nearby, digest, mark), trio);
+        }
+        new
+    }
+}
+
+/// Puts many keys into the set.
+pub(super) struct PutAll<'a, I> {
+    pub(super) lines: &'a mut [Line],
+    pub(super) layout: Layout,
+    pub(super) digests: I,
+}
+
+impl<I: Iterator<Item = Digest>> Task for PutAll<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) {
+        let Self { lines, layout, digests } = self;
+        let (nearby, trios) = (layout.nearby, layout.rounds.trios);
+        match layout.rounds.count {
+            1 => staged_by::<AHEAD, _>(digests, Putting::<_, 1> { machine, lines, nearby, trios }),
+            2 => staged_by::<AHEAD_OF_MORE, _>(digests, Putting::<_, 2> { machine, lines, nearby, trios }),
+            _ => staged_by::<AHEAD_OF_MORE, _>(digests, PuttingMore { machine, lines, layout }),
+        }
+    }
+}
+
+/// How many keys are between the prefetch and the use, with three lines each.
+const AHEAD: usize = 32;
+/// And with six or more.
+const AHEAD_OF_MORE: usize = 16;
+
+/// Keys of one or two rounds.
+struct Putting<'a, M, const R: usize> {
+    machine: M,
+    lines: &'a mut [Line],
+    nearby: Nearby,
+    trios: [&'static Trio; 2],
+}
+
+impl<M: Machine, const R: usize> Stages for Putting<'_, M, R> {
+    type Item = Digest;
+    type Place = [Round; R];
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> [Round; R] {
+        let mut rounds = [Round::default(); R];
+        for (round, mark) in rounds.iter_mut().zip(Mark::all::<R>(digest)) {
+            *round = Round::new(self.nearby, digest, mark);
+            fetch(self.lines, round);
+        }
+        rounds
+    }
+
+    #[inline(always)]
+    fn act(&mut self, rounds: [Round; R]) {
+        for (round, trio) in rounds.iter().zip(self.trios) {
+            set(self.machine, self.lines, round, trio);
+        }
+    }
+}
+
+/// Keys of more rounds, found once more when their lines are there.
+struct PuttingMore<'a, M> {
+    machine: M,
+    lines: &'a mut [Line],
+    layout: Layout,
+}
+
+impl<M: Machine> Stages for PuttingMore<'_, M> {
+    type Item = Digest;
+    type Place = Digest;
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> Digest {
+        fetch(self.lines, &Round::new(self.layout.nearby, digest, Mark::first(digest)));
+        for round in other_rounds(self.layout.nearby, digest, self.layout.rounds) {
+            fetch(self.lines, &round);
+        }
+        digest
+    }
+
+    #[inline(always)]
+    fn act(&mut self, digest: Digest) {
+        let round = Round::new(self.layout.nearby, digest, Mark::first(digest));
+        set(self.machine, self.lines, &round, self.layout.rounds.trios[0]);
+        set_others(self.machine, self.lines, self.layout, digest);
+    }
+}
+
+/// From how many bytes on a line that is not fetched is worth a branch.
+const SIFTED_FROM: usize = if cfg!(test) { 4096 } else { 24 << 20 };
+
+/// Answers many keys.
+pub(super) struct AskAll<'a, I> {
+    pub(super) lines: &'a [Line],
+    pub(super) layout: Layout,
+    pub(super) digests: I,
+    pub(super) answers: &'a mut [bool],
+}
+
+impl<I: Iterator<Item = Digest>> Task for AskAll<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) {
+        let Self { lines, layout, digests, answers } = self;
+        let trio = layout.rounds.trios[0];
+        let digests = digests.take(answers.len());
+        if layout.rounds.count <= 2 && size_of_val(lines) < SIFTED_FROM {
+            let lines = NearbyLines::new(lines, layout.nearby);
+            let (trios, answers) = (layout.rounds.trios, answers.iter_mut());
+            match layout.rounds.count {
+                1 => staged_by::<AHEAD, _>(digests, Asking::<_, 1> { machine, lines, trios, answers }),
+                _ => {
+                    staged_by::<AHEAD_OF_MORE, _>(digests, Asking::<_, 2> { machine, lines, trios, answers })
+                }
+            }
+        } else {
+            let mut stages = Sifting { machine, lines, layout, trio, answers, next: 0, passed: Ring::new() };
+            staged(digests, &mut stages);
+            while let Some(place) = stages.passed.pop() {
+                stages.settle(place);
+            }
+        }
+    }
+}
+
+/// All lines of a key at once: where they are near, a branch costs more than they do.
+struct Asking<'a, M, const R: usize> {
+    machine: M,
+    lines: NearbyLines<'a>,
+    trios: [&'static Trio; 2],
+    answers: core::slice::IterMut<'a, bool>,
+}
+
+impl<'a, M: Machine, const R: usize> Stages for Asking<'a, M, R> {
+    type Item = Digest;
+    type Place = [([&'a Line; LINES], u32); R];
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> Self::Place {
+        let marks = Mark::all::<R>(digest);
+        let mut places = [(self.lines.three(digest.h1, marks[0].by), marks[0].word); R];
+        for (place, mark) in places.iter_mut().zip(marks).skip(1) {
+            *place = (self.lines.three(digest.h1, mark.by), mark.word);
+        }
+        for (lines, _) in places {
+            for line in lines {
+                prefetch(line);
+            }
+        }
+        places
+    }
+
+    #[inline(always)]
+    fn act(&mut self, places: Self::Place) {
+        if let Some(answer) = self.answers.next() {
+            let mut all = true;
+            for ((lines, word), trio) in places.into_iter().zip(self.trios) {
+                all &= self.machine.covers_three(lines, word, trio);
+            }
+            *answer = all;
+        }
+    }
+}
+
+/// The first line of a key alone, then the others of the keys that pass: seven of eight strangers cost one line.
+struct Sifting<'a, M> {
+    machine: M,
+    lines: &'a [Line],
+    layout: Layout,
+    trio: &'static Trio,
+    answers: &'a mut [bool],
+    next: usize,
+    passed: Ring<(Digest, usize), 32>,
+}
+
+impl<M: Machine> Sifting<'_, M> {
+    /// Whether a key that passed its first line passes the others.
+    #[inline(always)]
+    fn settle(&mut self, (digest, number): (Digest, usize)) {
+        let round = Round::new(self.layout.nearby, digest, Mark::first(digest));
+        let mut all = true;
+        for i in 1..LINES {
+            all &= self.machine.covers(&self.lines[round.lines[i]], round.word, &self.trio.each[i]);
+        }
+        self.answers[number] = all && covers_others(self.machine, self.lines, self.layout, digest);
+    }
+}
+
+impl<M: Machine> Stages for &mut Sifting<'_, M> {
+    type Item = Digest;
+    type Place = (usize, Digest);
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> Self::Place {
+        let at = Round::new(self.layout.nearby, digest, Mark::first(digest)).lines[0];
+        prefetch(&self.lines[at]);
+        (at, digest)
+    }
+
+    #[inline(always)]
+    fn act(&mut self, (at, digest): Self::Place) {
+        let number = self.next;
+        self.next += 1;
+        let passes = self.machine.covers(&self.lines[at], digest.h1 as u32, &self.trio.each[0]);
+        self.answers[number] = passes;
+        if passes {
+            let round = Round::new(self.layout.nearby, digest, Mark::first(digest));
+            prefetch(&self.lines[round.lines[1]]);
+            prefetch(&self.lines[round.lines[2]]);
+            for round in other_rounds(self.layout.nearby, digest, self.layout.rounds) {
+                fetch(self.lines, &round);
+            }
+            if let Some(place) = self.passed.push((digest, number)) {
+                self.settle(place);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Bloom, BloomParams, Build, Filter, Hasher, Insert, Scheme};
+
+    fn filter(lines: u64, probes: u32, hasher: Hasher) -> Bloom {
+        let params = BloomParams::with_shape(512 * lines, probes, Scheme::Clustered, 10).unwrap();
+        Bloom::with_params(params, hasher).unwrap()
+    }
+
+    /// Both sides of what is sifted, one round, two and more, both ways of hashing.
+    #[test]
+    fn however_keys_are_asked_the_answers_are_those_of_one_by_one() {
+        for (lines, probes) in
+            [1, 5, 40, 300].into_iter().flat_map(|lines| [1, 7, 12, 30].map(|k| (lines, k)))
+        {
+            for hasher in [Hasher::new(3), Hasher::hardened(3)] {
+                let mut one = filter(lines, probes, hasher);
+                let mut many = one.clone();
+                let keys: Vec<u64> = (0..30 * lines).collect();
+                keys.iter().for_each(|key| {
+                    one.insert(key);
+                });
+                many.insert_many(&keys);
+                assert!(one == many, "{lines} lines, {probes} probes");
+                let asked: Vec<u64> = (0..60 * lines).rev().collect();
+                let answers: Vec<bool> = asked.iter().map(|key| one.may_contain(key)).collect();
+                assert_eq!(one.may_contain_many(&asked), answers, "{lines} lines, {probes} probes");
+                assert!(keys.iter().all(|key| one.may_contain(key)));
+            }
+        }
+    }
+
+    #[test]
+    fn positions_are_the_bits_that_an_insert_sets() {
+        for (lines, probes) in
+            [1, 7, 2000].into_iter().flat_map(|lines| [1, 6, 8, 9, 17, 64].map(|k| (lines, k)))
+        {
+            for key in 0..50u64 {
+                let mut filter = filter(lines, probes, Hasher::new(1));
+                filter.insert(&key);
+                let is_set = |bit: &u64| {
+                    filter.lines()[(bit / 512) as usize].0[(bit % 512 / 64) as usize] >> (bit % 64) & 1 == 1
+                };
+                let set: Vec<u64> = (0..512 * lines).filter(is_set).collect();
+                let digest = filter.hasher().digest(&key);
+                let mut places: Vec<u64> = Scheme::Clustered.positions(digest, 512 * lines, probes).collect();
+                assert_eq!(places.len() as u32, probes);
+                places.sort_unstable();
+                places.dedup();
+                assert_eq!(places, set, "{lines} lines, {probes} probes");
+            }
+        }
+    }
+}
