@@ -35,7 +35,7 @@ fn phones(data: &Data, options: &Jobs) -> anyhow::Result<()> {
             format!("SELECT q FROM {} a SEMI JOIN {} b USING (q)", csv(&asked, "q"), csv(&known, "q"));
         all.push(Contender::new("DuckDB", databases.duck(&query), options));
     }
-    race("5M phone numbers known, 10,000 asked, times the scale", &all, &[("grep", 5.0)], options)
+    race("5M phone numbers known, 10,000 asked, times the scale", &all, &[("grep", 5.0)], data, options)
 }
 
 /// A filter of 100M lines; and one for eight times as many, filled, of a gigabyte.
@@ -95,5 +95,5 @@ fn ask(data: &Data, filter: &str, options: &Jobs) -> anyhow::Result<()> {
             format!("SELECT q FROM {} a SEMI JOIN {} b USING (q)", csv(&asked, "q"), csv(&known, "q"));
         all.push(Contender::new("DuckDB", databases.duck(&query), options));
     }
-    race("10M asked of 100M known, times the scale", &all, &[], options)
+    race("10M asked of 100M known, times the scale", &all, &[], data, options)
 }

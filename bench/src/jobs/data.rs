@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufRead, BufReader, BufWriter, Write},
+    io::{self, BufRead, BufReader, BufWriter, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -36,6 +36,12 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+fn read_all(path: &Path) -> io::Result<()> {
+    let (mut file, mut buffer) = (File::open(path)?, vec![0; 1 << 20]);
+    while file.read(&mut buffer)? > 0 {}
+    Ok(())
+}
+
 /// Where the data of a scale is.
 pub(crate) struct Data {
     dir: PathBuf,
@@ -47,6 +53,23 @@ impl Data {
         let dir = dir.join(format!("scale-{scale}"));
         fs::create_dir_all(&dir)?;
         Ok(Self { dir, scale })
+    }
+
+    /// Leaves the machine as every program should find it: what others have written is on disk, and what is to be read in memory.
+    pub(crate) fn settle(&self) -> io::Result<()> {
+        // SAFETY: it takes nothing and gives nothing.
+        unsafe { libc::sync() };
+        let mut folders = vec![self.dir.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder)? {
+                let entry = entry?;
+                match entry.file_type()?.is_dir() {
+                    true => folders.push(entry.path()),
+                    false => read_all(&entry.path())?,
+                }
+            }
+        }
+        Ok(())
     }
 
     fn count(&self, full: f64) -> u64 {

@@ -41,7 +41,7 @@ pub(crate) fn run_all(options: &Jobs) -> anyhow::Result<()> {
 fn one_job(job: Job, data: &Data, options: &Jobs) -> anyhow::Result<()> {
     let targets: Vec<(&str, f64)> =
         TARGETS.iter().filter(|target| target.0 == job).map(|target| (target.1, target.2)).collect();
-    race(job.title(), &contenders(job, data, options)?, &targets, options)
+    race(job.title(), &contenders(job, data, options)?, &targets, data, options)
 }
 
 /// Runs all in turn, ours first, and prints what each took. `targets` are rivals and how much slower they should be.
@@ -49,6 +49,7 @@ pub(crate) fn race(
     title: &str,
     contenders: &[Contender],
     targets: &[(&str, f64)],
+    data: &Data,
     options: &Jobs,
 ) -> anyhow::Result<()> {
     println!("## {title}");
@@ -58,6 +59,7 @@ pub(crate) fn race(
     // Interleaved, so that a slow minute of the machine is shared.
     for _ in 0..options.rounds {
         for (contender, best) in &mut best {
+            data.settle()?;
             let outcome = run(&contender.command, &contender.answer, &options.dir)?;
             if best.as_ref().is_none_or(|best| outcome.better_than(best)) {
                 *best = Some(outcome);

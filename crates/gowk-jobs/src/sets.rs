@@ -8,13 +8,13 @@ use crate::{
         lane::{Act, Lane},
         pass::{Emit, Pass},
         reduce::{Judge, Reduce, Side, Sinks},
+        sieve::{Filling, Sieve},
         spill::Spill,
         table::Shape,
     },
     error::JobError,
     plan::Plan,
 };
-use gowk::{AtomicBlockedBloom, BlockedBloom, BlockedParams, Build, Digest, Filter};
 use rayon::prelude::*;
 
 /// Which records of the first input are the answer.
@@ -111,10 +111,12 @@ impl Compare {
     ) -> Result<Stats, JobError> {
         let engine = Engine::new(options)?;
         let mut stats = Stats { passes: 2, ..Stats::default() };
-        let filter = match wants_filter(ours, theirs, options) {
+        let sieve = match wants_filter(ours, theirs, options) {
             true => {
                 stats.passes += 1;
-                Some(stats.stage("filter of the first", |_| filter_of(&engine, ours))?)
+                let mut sieve = stats.stage("filter of the first", |_| sieve_of(&engine, ours))?;
+                sieve.fold(&engine);
+                Some(sieve)
             }
             false => None,
         };
@@ -125,13 +127,12 @@ impl Compare {
             ordered: !self.any_order,
             judge: Judge::Hand,
         };
-        let room =
-            engine.sizes.tables.saturating_sub(filter.as_ref().map_or(0, |f| f.size_in_bytes() as u64));
+        let room = engine.sizes.tables.saturating_sub(sieve.as_ref().map_or(0, Sieve::size_in_bytes));
         let feed = engine.feed(theirs)?;
-        let side = Side { feed: &feed, prune: filter.as_ref() };
+        let side = Side { feed: &feed, prune: sieve.as_ref() };
         let (lanes, spills) =
             stats.stage("read the second", |stats| engine.load(reduce.shape, side, room, 0, stats))?;
-        drop(filter);
+        drop(sieve);
         stats.lines = 0;
         let back = match self.operation {
             Operation::Intersect => back(&engine, theirs, &lanes, &spills, &mut stats)?,
@@ -158,15 +159,15 @@ impl Compare {
     ) -> Result<(Stats, Approximate), JobError> {
         let engine = Engine::new(options)?;
         let mut stats = Stats { passes: 2, ..Stats::default() };
-        let filter = stats.stage("filter of the second", |_| filter_of(&engine, theirs))?;
-        let fpp = filter.stats().fpp_now;
-        stats.saw_table(filter.size_in_bytes() as u64);
+        let sieve = stats.stage("filter of the second", |_| sieve_of(&engine, theirs))?;
+        let fpp = sieve.fpp();
+        stats.saw_table(sieve.size_in_bytes());
         let keep = self.operation == Operation::Intersect;
         let pass = Pass {
             // No key is in the empty tables.
             act: Act::AllOut,
             level: 0,
-            prune: Some((&filter, keep)),
+            prune: Some((&sieve, keep)),
             spill_misses: false,
             lines: ours.has_lines() && self.all_lines,
             limit: engine.sizes.tables,
@@ -179,7 +180,7 @@ impl Compare {
     }
 }
 
-/// A filter of what is left of the second input, to turn records of the first away: where keys were spilled, all that miss
+/// A sieve of what is left of the second input, to turn records of the first away: where keys were spilled, all that miss
 /// the table would be spilled as well; where none were, a small filter stays in the cache and the table does not.
 fn back(
     engine: &Engine<'_>,
@@ -187,26 +188,27 @@ fn back(
     lanes: &[Lane],
     spills: &[Option<Spill>],
     stats: &mut Stats,
-) -> Result<Option<BlockedBloom>, JobError> {
+) -> Result<Option<Sieve>, JobError> {
     if spills.iter().any(Option::is_some) {
         if !theirs.can_be_read_twice() {
             return Ok(None);
         }
         stats.passes += 1;
-        return stats.stage("filter of the second", |_| filter_of(engine, theirs)).map(Some);
+        return stats.stage("filter of the second", |_| sieve_of(engine, theirs)).map(Some);
     }
     let keys = lanes.iter().map(Lane::len).sum::<usize>() as u64;
     if keys < FEW_KEYS || lanes.iter().map(Lane::bytes).sum::<usize>() as u64 > engine.sizes.tables / 8 * 7 {
         return Ok(None);
     }
+    let filling = Filling::new(engine, keys, 0.02, engine.sizes.tables / 8)?;
     let hasher = engine.hasher(0);
-    let filter = AtomicBlockedBloom::with_params(BlockedParams::for_fpp(keys, 0.02)?, hasher)?;
     engine.pool.install(|| {
-        lanes.par_iter().flat_map(|lane| lane.shards.par_iter()).for_each(|shard| {
-            filter.insert_from(shard.entries().map(|entry| hasher.bytes(entry.key)));
+        lanes.par_iter().enumerate().for_each(|(i, lane)| {
+            let entries = lane.shards.iter().flat_map(|shard| shard.entries());
+            filling.insert_lane(i, entries.map(|entry| hasher.bytes(entry.key).h1));
         });
     });
-    Ok(Some(filter.into_plain()))
+    Ok(Some(filling.finish()))
 }
 
 /// Whether the second input is better pruned by a filter of the first one: it may not fit into memory, and the first can be
@@ -217,11 +219,11 @@ fn wants_filter(ours: &Records<'_>, theirs: &Records<'_>, options: &Options) -> 
     !fits && ours.can_be_read_twice()
 }
 
-/// A filter of the keys of an input, of at most a quarter of the memory.
-pub(crate) fn filter_of(engine: &Engine<'_>, records: &Records<'_>) -> Result<BlockedBloom, JobError> {
+/// A sieve of the keys of an input, of at most a quarter of the memory.
+pub(crate) fn sieve_of(engine: &Engine<'_>, records: &Records<'_>) -> Result<Sieve, JobError> {
     const FPP: f64 = 0.01;
     const SAMPLE: usize = 8;
-    let most = engine.sizes.tables / 4 * 8;
+    let most = engine.sizes.tables / 4;
     let feed = engine.feed(records)?;
     let hasher = engine.hasher(0);
     let mut first: Vec<Chunk> = Vec::new();
@@ -234,21 +236,11 @@ pub(crate) fn filter_of(engine: &Engine<'_>, records: &Records<'_>) -> Result<Bl
         first.push(chunk);
     }
     // They tell how long records are, and so how many there will be.
-    let items = expected_items(&first, records.total_bytes(), most);
-    let params = match BlockedParams::for_fpp(items, FPP)? {
-        params if params.bits() > most => BlockedParams::for_bits(most.max(512), items)?,
-        params => params,
-    };
-    let filter = AtomicBlockedBloom::with_params(params, hasher)?;
-    let insert = |chunk: &Chunk| {
-        // The keys of a lane are of one part of the filter.
-        for lane in &chunk.lanes {
-            filter.insert_from(lane.iter().map(|rec| Digest::from(rec.hash)));
-        }
-    };
-    first.iter().for_each(insert);
-    engine.each_chunk(&feed, insert)?;
-    Ok(filter.into_plain())
+    let items = expected_items(&first, records.total_bytes(), most * 8);
+    let filling = Filling::new(engine, items, FPP, most)?;
+    first.iter().for_each(|chunk| filling.insert(chunk));
+    engine.each_chunk(&feed, |chunk| filling.insert(chunk))?;
+    Ok(filling.finish())
 }
 
 /// How many records there will be, judged by the first ones; as many as a filter of `most` bits is good for, if nobody knows.

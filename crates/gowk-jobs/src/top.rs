@@ -123,8 +123,8 @@ impl Top {
             engine.each_round(&feed, |chunks| {
                 summaries.par_iter_mut().enumerate().for_each(|(lane, summary)| {
                     for chunk in chunks {
-                        for &rec in &chunk.lanes[lane] {
-                            summary.add_digest(Digest::from(rec.hash), chunk.key(rec), 1);
+                        for rec in &chunk.lanes[lane] {
+                            summary.add_digest(Digest::from(rec.hash), chunk.key(rec.place), 1);
                         }
                     }
                 });

@@ -8,17 +8,27 @@
 //! frame with line  position (8) length of the line (4) key line
 //! ```
 
-use super::split::each_record;
+use super::{
+    sieve::Sieve,
+    sought::{Head, head_of},
+    split::each_record,
+};
 use crate::input::{Block, Extractor, Keys, Separator};
-use gowk::{BlockedBloom, Digest, Filter, Hasher, store::prefetch};
+use gowk::Hasher;
 use memchr::{memchr, memrchr};
 
-/// A record: the hash of its key, and where in the chunk the key is.
+/// Where in the chunk a key is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+/// A record: the hash of its key, and where it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rec {
     pub(crate) hash: u64,
-    pub(crate) start: u32,
-    pub(crate) len: u32,
+    pub(crate) place: Place,
 }
 
 /// How the bytes of a chunk are to be read.
@@ -49,6 +59,8 @@ pub(crate) struct Chunk {
     pub(crate) base: u64,
     /// The records, by lane.
     pub(crate) lanes: Vec<Vec<Rec>>,
+    /// The heads of their keys, if they were taken.
+    pub(crate) heads: Vec<Vec<Head>>,
     /// Records that there were, with a key or without.
     pub(crate) records: u64,
     /// Records that had no key.
@@ -58,8 +70,7 @@ pub(crate) struct Chunk {
     answers: Vec<bool>,
 }
 
-/// The lane of a hash, of two to the power of `bits`: by the bits that choose its line in a filter as well, so that the keys of
-/// a lane meet in a part of it.
+/// The lane of a hash, of two to the power of `bits`: by its highest bits.
 #[inline(always)]
 pub(crate) fn lane_of(hash: u64, bits: u32) -> usize {
     hash.rotate_left(bits) as usize & ((1 << bits) - 1)
@@ -75,6 +86,7 @@ impl Chunk {
             number: 0,
             base: 0,
             lanes: vec![Vec::new(); lanes],
+            heads: vec![Vec::new(); lanes],
             records: 0,
             skipped: 0,
             out: Vec::new(),
@@ -87,6 +99,7 @@ impl Chunk {
         self.frames.clear();
         self.places.clear();
         self.lanes.iter_mut().for_each(Vec::clear);
+        self.heads.iter_mut().for_each(Vec::clear);
         self.out.clear();
         (self.records, self.skipped) = (0, 0);
     }
@@ -101,27 +114,19 @@ impl Chunk {
 
     /// The key of a record.
     #[inline(always)]
-    pub(crate) fn key(&self, rec: Rec) -> &[u8] {
-        &self.bytes()[rec.start as usize..(rec.start + rec.len) as usize]
-    }
-
-    /// Asks for the key.
-    #[inline(always)]
-    pub(crate) fn fetch_key(&self, rec: Rec) {
-        if let Some(byte) = self.bytes().get(rec.start as usize) {
-            prefetch(byte);
-        }
+    pub(crate) fn key(&self, place: Place) -> &[u8] {
+        &self.bytes()[place.start as usize..][..place.len as usize]
     }
 
     /// Where the record stands in the whole of the input: larger for later ones.
     #[inline(always)]
-    pub(crate) fn position(&self, rec: Rec) -> u64 {
+    pub(crate) fn position(&self, place: Place) -> u64 {
         let before = |bytes: usize| {
-            let start = rec.start as usize - bytes;
+            let start = place.start as usize - bytes;
             u64::from_le_bytes(*self.frames[start..].first_chunk().expect("a frame is whole"))
         };
         match self.form {
-            Form::Lines(_) | Form::Parts(_) => self.base + u64::from(rec.start),
+            Form::Lines(_) | Form::Parts(_) => self.base + u64::from(place.start),
             Form::Frames { lines: false } => before(8),
             Form::Frames { lines: true } => before(12),
         }
@@ -129,10 +134,10 @@ impl Chunk {
 
     /// The whole line of a record; its key, where there is no more.
     #[inline]
-    pub(crate) fn line(&self, rec: Rec) -> &[u8] {
-        let (start, end) = (rec.start as usize, (rec.start + rec.len) as usize);
+    pub(crate) fn line(&self, place: Place) -> &[u8] {
+        let (start, end) = (place.start as usize, (place.start + place.len) as usize);
         match self.form {
-            Form::Lines(_) | Form::Frames { lines: false } => self.key(rec),
+            Form::Lines(_) | Form::Frames { lines: false } => self.key(place),
             Form::Parts(separator) => {
                 let bytes = self.bytes();
                 let from = memrchr(separator.byte(), &bytes[..start]).map_or(0, |at| at + 1);
@@ -174,7 +179,8 @@ impl Chunk {
         let (mut records, mut skipped) = (0, 0);
         let mut push = |bytes: &[u8], start: usize, len: usize| {
             let hash = hasher.bytes(&bytes[start..start + len]).h1;
-            lanes[lane_of(hash, bits)].push(Rec { hash, start: start as u32, len: len as u32 });
+            let place = Place { start: start as u32, len: len as u32 };
+            lanes[lane_of(hash, bits)].push(Rec { hash, place });
         };
         match self.form {
             Form::Lines(separator) => {
@@ -211,14 +217,31 @@ impl Chunk {
         (self.lanes, self.records, self.skipped) = (lanes, records, skipped);
     }
 
-    /// Leaves only records whose keys may be in the filter, or only those that surely are not.
-    pub(crate) fn prune(&mut self, filter: &BlockedBloom, keep: bool) {
-        for lane in &mut self.lanes {
-            self.answers.clear();
-            self.answers.resize(lane.len(), false);
-            filter.answer(lane.iter().map(|rec| Digest::from(rec.hash)), &mut self.answers);
+    /// Leaves only records whose keys may have come through the sieve, or only those that surely have not.
+    pub(crate) fn prune(&mut self, sieve: &Sieve, keep: bool) {
+        for (i, lane) in self.lanes.iter_mut().enumerate() {
+            sieve.answer(i, lane, &mut self.answers);
             let mut answers = self.answers.iter();
             lane.retain(|_| answers.next() == Some(&keep));
         }
+    }
+
+    /// Takes the heads of the keys along, while the bytes are in the cache of this thread.
+    pub(crate) fn take_heads(&mut self) {
+        let mut heads = std::mem::take(&mut self.heads);
+        let bytes = self.bytes();
+        for (lane, heads) in self.lanes.iter().zip(&mut heads) {
+            heads.clear();
+            let head = |rec: &Rec| head_of(bytes, rec.place.start as usize, rec.place.len as usize);
+            heads.extend(lane.iter().map(head));
+        }
+        self.heads = heads;
+    }
+
+    /// The memory of its records.
+    pub(crate) fn record_bytes(&self) -> usize {
+        let records: usize = self.lanes.iter().map(Vec::capacity).sum();
+        let heads: usize = self.heads.iter().map(Vec::capacity).sum();
+        records * size_of::<Rec>() + heads * size_of::<Head>()
     }
 }

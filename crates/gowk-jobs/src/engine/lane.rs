@@ -1,12 +1,13 @@
 //! A lane: the part of the keys that one thread at a time works on, with its tables and its spill.
 
 use super::{
-    chunk::{Chunk, Rec},
+    chunk::{Chunk, Place, Rec},
+    sought::{Head, SHORT, Sought},
     spill::{Space, Spill},
     table::{Hint, Shape, Shard},
 };
 use crate::error::JobError;
-use gowk::{CountMin, CountMinParams, Digest, Hasher};
+use gowk::{CountMin, CountMinParams, Digest, Hasher, store::prefetch};
 
 /// What is done with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub(crate) struct Lane {
     turn: u32,
     pub(crate) spill: Option<Spill>,
     /// Records that are part of the answer, by chunk of the round.
-    pub(crate) kept: Vec<Vec<Rec>>,
+    pub(crate) kept: Vec<Vec<Place>>,
     /// Keys that the frozen table has no place for go to a sketch like this, instead of a spill.
     pub(crate) sketching: Option<(CountMinParams, Hasher)>,
     /// The sketch, made when the first of them comes.
@@ -67,6 +68,9 @@ pub(crate) struct Lane {
     /// The lane of the pass before, with its sketch: keys that it has counted, or that came less often than this, are left out.
     pub(crate) before: Option<(Box<Lane>, u64)>,
 }
+
+/// Some records and the heads of their keys.
+type Group<'a> = (&'a [Rec], &'a [Head]);
 
 /// How far ahead memory is asked for: far enough to be there in time, near enough to be there still.
 const AHEAD: usize = 32;
@@ -128,54 +132,84 @@ impl Lane {
     }
 
     /// [`work`](Self::work) on one chunk; a function of its own for each act, so that none asks which it is.
+    ///
+    /// Three groups of records at a time: the slots of one are asked for, the entries of the one before it are, and the one
+    /// before that is worked on.
     fn go<const ACT: u8>(
         &mut self,
         chunk: &Chunk,
         lane: usize,
         task: Task,
         space: &Space,
-        kept: &mut Vec<Rec>,
+        kept: &mut Vec<Place>,
     ) -> Result<(), JobError> {
         let task = Task { act: const { ALL_ACTS[ACT as usize] }, ..task };
-        let inserts = task.act.inserts() && !task.frozen;
-        let recs = &chunk.lanes[lane][..];
+        let (bytes, turn) = (chunk.bytes(), self.turn);
+        let (recs, heads) = (&chunk.lanes[lane][..], &chunk.heads[lane][..]);
+        let groups = recs.chunks(AHEAD).zip(heads.chunks(AHEAD));
+        let (mut before, mut work): (Group<'_>, Group<'_>) = Default::default();
         let mut hints = [Hint::default(); AHEAD];
-        // Three places in the list at a time: slots are asked for, entries are, and records are worked on.
-        for i in 0..recs.len() + 2 * AHEAD {
-            if let Some(rec) = recs.get(i) {
-                self.shards[self.shard_of(rec.hash)].fetch_slot(rec.hash.rotate_left(self.turn));
+        for group in groups.chain([Group::default(); 2]) {
+            for rec in group.0 {
+                self.shard(rec.hash).fetch_slot(rec.hash.rotate_left(turn));
             }
-            let hint = hints[i % AHEAD];
-            if let Some(rec) = i.checked_sub(AHEAD).and_then(|i| recs.get(i)) {
-                hints[i % AHEAD] =
-                    self.shards[self.shard_of(rec.hash)].fetch_entry(rec.hash.rotate_left(self.turn));
+            let ready = hints;
+            for (rec, hint) in before.0.iter().zip(&mut hints) {
+                *hint = self.shard(rec.hash).fetch_entry(rec.hash.rotate_left(turn));
                 // Another thread may have read it, into its own cache.
-                chunk.fetch_key(*rec);
-            }
-            let Some(&rec) = i.checked_sub(2 * AHEAD).and_then(|i| recs.get(i)) else { continue };
-            let key = chunk.key(rec);
-            if task.act == Act::Count && self.before.as_ref().is_some_and(|b| !b.0.may_win(rec, key, b.1)) {
-                continue;
-            }
-            let (shard, turned) = (self.shard_of(rec.hash), rec.hash.rotate_left(self.turn));
-            let shard = &mut self.shards[shard];
-            if inserts && shard.has_room_for(2 * key.len()) {
-                let found =
-                    shard.find_or_insert(turned, key, hint, chunk.position(rec), 1, || chunk.line(rec));
-                match (task.act, found) {
-                    (Act::Count, Some(found)) => shard.add(found, 1),
-                    (Act::Distinct, None) => kept.push(rec),
-                    _ => {}
+                if rec.place.len as usize > SHORT
+                    && let Some(byte) = bytes.get(rec.place.start as usize)
+                {
+                    prefetch(byte);
                 }
-                continue;
             }
-            match (shard.find(turned, key, hint), task.act) {
-                (Some(found), Act::Count) => shard.add(found, 1),
-                (Some(found), Act::FirstIn) if !shard.mark(found) => {}
-                (Some(_), Act::FirstIn | Act::AllIn) => kept.push(rec),
-                (Some(_), _) => {}
-                (None, act) => self.missed(act, chunk, rec, task, space, kept)?,
+            for ((&rec, &head), hint) in work.0.iter().zip(work.1).zip(ready) {
+                let key = Sought { head, bytes: chunk.key(rec.place) };
+                self.one(chunk, rec, key, hint, task, space, kept)?;
             }
+            (work, before) = (before, group);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn shard(&self, hash: u64) -> &Shard {
+        &self.shards[self.shard_of(hash)]
+    }
+
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "the body of a loop")]
+    fn one(
+        &mut self,
+        chunk: &Chunk,
+        rec: Rec,
+        key: Sought<'_>,
+        hint: Hint,
+        task: Task,
+        space: &Space,
+        kept: &mut Vec<Place>,
+    ) -> Result<(), JobError> {
+        if task.act == Act::Count && self.before.as_ref().is_some_and(|b| !b.0.may_win(rec, key, b.1)) {
+            return Ok(());
+        }
+        let (shard, turned) = (self.shard_of(rec.hash), rec.hash.rotate_left(self.turn));
+        let shard = &mut self.shards[shard];
+        let found = match shard.probe(turned, key, hint) {
+            Ok(found) => found,
+            Err(at) if task.act.inserts() && !task.frozen && shard.has_room_for(2 * key.bytes.len()) => {
+                shard.insert_at(at, turned, key, || chunk.position(rec.place), 1, || chunk.line(rec.place));
+                if task.act == Act::Distinct {
+                    kept.push(rec.place);
+                }
+                return Ok(());
+            }
+            Err(_) => return self.missed(task.act, chunk, rec, task, space, kept),
+        };
+        match task.act {
+            Act::Count => shard.add(found, 1),
+            Act::FirstIn if !shard.mark(found) => {}
+            Act::FirstIn | Act::AllIn => kept.push(rec.place),
+            Act::Distinct | Act::Load | Act::AllOut => {}
         }
         Ok(())
     }
@@ -189,7 +223,7 @@ impl Lane {
         rec: Rec,
         task: Task,
         space: &Space,
-        kept: &mut Vec<Rec>,
+        kept: &mut Vec<Place>,
     ) -> Result<(), JobError> {
         match self.sketching {
             Some((params, hasher)) if act == Act::Count => {
@@ -200,14 +234,14 @@ impl Lane {
                 sketch.add_digest(Digest::from(rec.hash), 1);
             }
             _ if act.inserts() || task.spill_misses => self.spill(chunk, rec, task.spilling, space)?,
-            _ if act == Act::AllOut => kept.push(rec),
+            _ if act == Act::AllOut => kept.push(rec.place),
             _ => {}
         }
         Ok(())
     }
 
     /// Whether a key that this lane has not counted may have come so often.
-    fn may_win(&self, rec: Rec, key: &[u8], times: u64) -> bool {
+    fn may_win(&self, rec: Rec, key: Sought<'_>, times: u64) -> bool {
         self.sketch.as_ref().is_some_and(|sketch| sketch.estimate_digest(Digest::from(rec.hash)) >= times)
             && self.shards[self.shard_of(rec.hash)]
                 .find(rec.hash.rotate_left(self.turn), key, Hint::default())
@@ -220,10 +254,10 @@ impl Lane {
             Some(spill) => spill,
             none => none.insert(Spill::new(space, how.parts, how.block, how.lines)?),
         };
-        let line = if how.lines { chunk.line(rec) } else { &[] };
+        let line = if how.lines { chunk.line(rec.place) } else { &[] };
         // The lane takes high bits, the slot those that follow, and the shard bits 24 and above.
         let part = (rec.hash >> 8) as usize & (how.parts - 1);
-        spill.put(space, part, chunk.position(rec), chunk.key(rec), line)
+        spill.put(space, part, chunk.position(rec.place), chunk.key(rec.place), line)
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) mod lane;
 pub(crate) mod merge;
 pub(crate) mod pass;
 pub(crate) mod reduce;
+pub(crate) mod sieve;
+pub(crate) mod sought;
 pub(crate) mod spill;
 pub(crate) mod split;
 pub(crate) mod table;
@@ -77,6 +79,11 @@ impl Sizes {
         let buffers = (Self::COPIES * round * block + parts * lanes * spill_block) as u64;
         let tables = memory.saturating_sub(buffers).max(memory / 2).max(64 << 10);
         Self { lanes, shards, block, round, parts, spill_block, tables }
+    }
+
+    /// What is set aside for the records of all rounds.
+    pub(crate) fn records(&self) -> usize {
+        Self::COPIES / 2 * self.round * self.block
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::{
     Engine,
-    chunk::{Chunk, Rec},
+    chunk::{Chunk, Place},
     lane::{Act, Lane, Task},
     merge::Run,
+    sieve::Sieve,
 };
 use crate::{
     error::JobError,
@@ -12,7 +13,6 @@ use crate::{
     records::Feed,
     stats::Stats,
 };
-use gowk::BlockedBloom;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct Pass<'a> {
     pub(crate) act: Act,
     pub(crate) level: u32,
-    /// Only records whose keys may be in this filter (or, with false, surely are not) are looked at.
-    pub(crate) prune: Option<(&'a BlockedBloom, bool)>,
+    /// Only records whose keys may be in this sieve (or, with false, surely are not) are looked at.
+    pub(crate) prune: Option<(&'a Sieve, bool)>,
     /// Whether keys of the other side have been spilled, so that a miss may yet be a hit.
     pub(crate) spill_misses: bool,
     /// Whether lines are the answer, so that spilled records need them; or keys.
@@ -138,7 +138,11 @@ impl Rounds<'_, '_, '_> {
             worked?;
             let bytes: usize = lanes.iter().map(Lane::bytes).sum();
             stats.saw_table(bytes as u64);
-            if !self.frozen && bytes as u64 >= pass.limit {
+            // Records of very short lines take more memory than was set aside for them.
+            let rounds = [&self.chunks, &after, &before];
+            let records: usize = rounds.into_iter().flatten().map(Chunk::record_bytes).sum();
+            let beyond = records.saturating_sub(engine.sizes.records());
+            if !self.frozen && (bytes + beyond) as u64 >= pass.limit {
                 self.frozen = true;
                 self.check_space()?;
             }
@@ -203,8 +207,8 @@ impl Rounds<'_, '_, '_> {
             Emit::NowThenRun(output, _) if !spilled => output,
             Emit::NowThenRun(_, run) | Emit::Run(run) => {
                 for (i, chunk) in self.chunks[..live].iter().enumerate() {
-                    for rec in kept_in_order(lanes, i) {
-                        run.put(&self.engine.space, chunk.position(rec), 1, shown(chunk, rec, lines))?;
+                    for place in kept_in_order(lanes, i) {
+                        run.put(&self.engine.space, chunk.position(place), 1, shown(chunk, place, lines))?;
                     }
                 }
                 return Ok(false);
@@ -213,8 +217,10 @@ impl Rounds<'_, '_, '_> {
         };
         let Some(end) = output.line_end() else {
             for (i, chunk) in self.chunks[..live].iter().enumerate() {
-                for rec in kept_in_order(lanes, i) {
-                    output.row(Row { line: shown(chunk, rec, lines), count: 1 }).map_err(JobError::Output)?;
+                for place in kept_in_order(lanes, i) {
+                    output
+                        .row(Row { line: shown(chunk, place, lines), count: 1 })
+                        .map_err(JobError::Output)?;
                 }
             }
             return Ok(false);
@@ -222,8 +228,8 @@ impl Rounds<'_, '_, '_> {
         self.chunks[..live].par_iter_mut().enumerate().for_each(|(i, chunk)| {
             let mut out = std::mem::take(&mut chunk.out);
             out.clear();
-            for rec in kept_in_order(lanes, i) {
-                out.extend_from_slice(shown(chunk, rec, lines));
+            for place in kept_in_order(lanes, i) {
+                out.extend_from_slice(shown(chunk, place, lines));
                 out.push(end);
             }
             chunk.out = out;
@@ -256,9 +262,10 @@ fn deal(
             let more = feed.next_into(chunk)?;
             if more {
                 chunk.deal(&hasher, &feed.keys);
-                if let Some((filter, keep)) = pass.prune {
-                    chunk.prune(filter, keep);
+                if let Some((sieve, keep)) = pass.prune {
+                    chunk.prune(sieve, keep);
                 }
+                chunk.take_heads();
             } else {
                 chunk.number = u64::MAX;
             }
@@ -271,12 +278,12 @@ fn deal(
 }
 
 /// What all lanes kept of a chunk, in the order of the input.
-fn kept_in_order(lanes: &[Lane], chunk: usize) -> Vec<Rec> {
-    let mut all: Vec<Rec> = Vec::with_capacity(lanes.iter().map(|lane| lane.kept[chunk].len()).sum());
+fn kept_in_order(lanes: &[Lane], chunk: usize) -> Vec<Place> {
+    let mut all: Vec<Place> = Vec::with_capacity(lanes.iter().map(|lane| lane.kept[chunk].len()).sum());
     lanes.iter().for_each(|lane| all.extend_from_slice(&lane.kept[chunk]));
     if lanes.len() > 1 {
         // Each lane is in order, which this sort makes use of.
-        all.sort_by_key(|rec| rec.start);
+        all.sort_by_key(|place| place.start);
     }
     all
 }
@@ -291,6 +298,6 @@ fn now_writer<'e, 'o>(emit: &'e mut Emit<'_, 'o>) -> Option<&'e mut Output<'o>> 
 
 /// What a record looks like in the answer.
 #[inline(always)]
-fn shown(chunk: &Chunk, rec: Rec, lines: bool) -> &[u8] {
-    if lines { chunk.line(rec) } else { chunk.key(rec) }
+fn shown(chunk: &Chunk, place: Place, lines: bool) -> &[u8] {
+    if lines { chunk.line(place) } else { chunk.key(place) }
 }

@@ -5,6 +5,7 @@ use super::{
     lane::{Act, Lane},
     merge::{self, Run},
     pass::{Emit, Pass},
+    sieve::Sieve,
     spill::Spill,
     table::{Entries, Entry, Shape},
 };
@@ -14,7 +15,6 @@ use crate::{
     records::Feed,
     stats::Stats,
 };
-use gowk::BlockedBloom;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// What a job does with its keys.
@@ -46,11 +46,11 @@ pub(crate) struct Sinks<'a, 'o> {
     pub(crate) keys: &'a mut dyn FnMut(&Entry<'_>),
 }
 
-/// A feed, and the filter that its keys must pass.
+/// A feed, and the sieve that its keys must pass.
 #[derive(Clone, Copy)]
 pub(crate) struct Side<'a, 'f> {
     pub(crate) feed: &'a Feed<'f>,
-    pub(crate) prune: Option<&'a BlockedBloom>,
+    pub(crate) prune: Option<&'a Sieve>,
 }
 
 impl<'a, 'f> From<&'a Feed<'f>> for Side<'a, 'f> {
@@ -101,7 +101,7 @@ impl Engine<'_> {
         let pass = Pass {
             act: Act::Load,
             level,
-            prune: side.prune.map(|filter| (filter, true)),
+            prune: side.prune.map(|sieve| (sieve, true)),
             spill_misses: false,
             lines: false,
             limit,
@@ -129,7 +129,7 @@ impl Engine<'_> {
         let pass = Pass {
             act: reduce.act,
             level,
-            prune: side.prune.map(|filter| (filter, true)),
+            prune: side.prune.map(|sieve| (sieve, true)),
             spill_misses: others.iter().any(Option::is_some),
             lines: reduce.lines,
             limit: self.sizes.tables,

@@ -169,16 +169,10 @@ impl<'a> Collector<'a> {
     #[inline]
     fn add(&mut self, word: &[u8], file: u32) {
         let hash = self.hasher.bytes(word).h1;
-        let id = match self.words.find_or_insert(
-            hash,
-            word,
-            Hint::default(),
-            0,
-            self.lists.len() as u64,
-            || &[],
-        ) {
-            Some(found) => self.words.low_count(found) as usize,
-            None => {
+        let id = match self.words.probe(hash, word.into(), Hint::default()) {
+            Ok(found) => self.words.low_count(found) as usize,
+            Err(at) => {
+                self.words.insert_at(at, hash, word.into(), || 0, self.lists.len() as u64, || &[]);
                 self.lists.push((0, Vec::new()));
                 self.lists.len() - 1
             }
