@@ -1,30 +1,25 @@
 //! The filter itself: a layout over packed slots, and the counts of what is in them.
 
 use super::{
-    ask::ask,
     evict::{self, Node},
     extras::Extras,
     layout::{Layout, Spot},
     observe::{Observer, Slot, Step},
     sizing::{CuckooParams, Shape},
     slots::{Lanes, Word},
+    task::{Add, AddAll, Answer, Holds},
 };
 use crate::{
     builder::{Build, Builder},
-    bulk::pipeline,
     error::{Full, ParamsError},
     filter::{Filter, Insert, Inserted, Remove, Removed},
     hash::{Digest, Hasher, Key},
-    simd::{Isa, Machine, Task},
+    simd::Isa,
     stats::{Family, Stats},
     store::{Heap, Line, Store, StoreMut},
 };
 use alloc::vec::Vec;
-use core::{
-    cell::{Cell, RefCell},
-    fmt,
-    hint::select_unpredictable,
-};
+use core::{fmt, hint::select_unpredictable};
 
 /// A filter that keys can be taken out of again.
 ///
@@ -56,8 +51,8 @@ pub struct Cuckoo<S = Heap> {
     pub(super) layout: Layout,
     pub(super) lanes: Lanes,
     /// Whether two buckets of four slots are read by one load each: the case that is made fast.
-    common: bool,
-    hasher: Hasher,
+    pub(super) common: bool,
+    pub(super) hasher: Hasher,
     isa: Isa,
     pub(super) store: S,
     /// Keys that are not in slots because another of their class is.
@@ -256,7 +251,7 @@ impl<S: Store> Cuckoo<S> {
     /// Whether one of the candidate buckets holds the tag. All are read at once: a branch on the first would cost more
     /// than it saves.
     #[inline(always)]
-    fn holds<const D: usize, const B: usize, W: Word>(&self, spot: &Spot<D>) -> bool {
+    pub(super) fn holds<const D: usize, const B: usize, W: Word>(&self, spot: &Spot<D>) -> bool {
         let Self { layout, lanes, store, .. } = self;
         spot.places.iter().fold(false, |any, &place| {
             let value: W = lanes.peek::<B, W>(store.lines(), layout.bucket(place));
@@ -266,13 +261,13 @@ impl<S: Store> Cuckoo<S> {
 
     /// The lookup for shapes other than the common one.
     #[inline(never)]
-    fn holds_uncommon(&self, digest: Digest) -> bool {
+    pub(super) fn holds_uncommon(&self, digest: Digest) -> bool {
         by_shape!(self.params, D, B, W => self.holds::<D, B, W>(&self.layout.spot::<D>(digest)))
     }
 
     /// The places of a key, the lines of its buckets on their way.
     #[inline(always)]
-    fn fetch<const D: usize, const B: usize>(&self, digest: Digest) -> Spot<D> {
+    pub(super) fn fetch<const D: usize, const B: usize>(&self, digest: Digest) -> Spot<D> {
         let spot = self.layout.spot::<D>(digest);
         for place in spot.places {
             self.lanes.fetch::<B>(self.store.lines(), self.layout.bucket(place));
@@ -499,105 +494,6 @@ impl<S> fmt::Debug for Cuckoo<S> {
         let mut debug = f.debug_struct("Cuckoo");
         debug.field("params", &self.params).field("hasher", &self.hasher).field("counts", &self.counts);
         debug.finish_non_exhaustive()
-    }
-}
-
-struct Holds<'a, S, K: ?Sized> {
-    filter: &'a Cuckoo<S>,
-    key: &'a K,
-}
-
-impl<S: Store, K: Key + ?Sized> Task for Holds<'_, S, K> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self, _: impl Machine) -> bool {
-        let digest = self.filter.hasher.digest(self.key);
-        if self.filter.common {
-            self.filter.holds::<2, 4, u64>(&self.filter.layout.spot(digest))
-        } else {
-            self.filter.holds_uncommon(digest)
-        }
-    }
-}
-
-struct Answer<'a, S, I> {
-    filter: &'a Cuckoo<S>,
-    digests: I,
-    answers: &'a mut [bool],
-}
-
-impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, _: impl Machine) {
-        let filter = self.filter;
-        let digests = self.digests.take(self.answers.len());
-        if filter.common {
-            return ask(filter.layout, &filter.lanes, filter.lines(), digests, self.answers);
-        }
-        let mut answers = self.answers.iter_mut();
-        by_shape!(filter.params, D, B, W => pipeline(digests, |digest| filter.fetch::<D, B>(digest), |spot| {
-            if let Some(answer) = answers.next() {
-                *answer = filter.holds::<D, B, W>(&spot);
-            }
-        }));
-    }
-}
-
-struct Add<'a, K: ?Sized> {
-    filter: &'a mut Cuckoo,
-    key: &'a K,
-}
-
-impl<K: Key + ?Sized> Task for Add<'_, K> {
-    type Output = Result<Inserted, Full>;
-
-    #[inline(always)]
-    fn run(self, _: impl Machine) -> Self::Output {
-        let digest = self.filter.hasher.digest(self.key);
-        if self.filter.common {
-            self.filter.add::<2, 4, u64>(&self.filter.layout.spot(digest))
-        } else {
-            self.filter.add_uncommon(digest)
-        }
-    }
-}
-
-impl Cuckoo {
-    /// The insert for shapes other than the common one.
-    #[inline(never)]
-    fn add_uncommon(&mut self, digest: Digest) -> Result<Inserted, Full> {
-        by_shape!(self.params, D, B, W => self.add::<D, B, W>(&self.layout.spot::<D>(digest)))
-    }
-}
-
-struct AddAll<'a, I> {
-    filter: &'a mut Cuckoo,
-    digests: I,
-}
-
-impl<I: Iterator<Item = Digest>> Task for AddAll<'_, I> {
-    type Output = Result<(), Full>;
-
-    #[inline(always)]
-    fn run(self, _: impl Machine) -> Self::Output {
-        let full = Cell::new(None);
-        let digests = self.digests.take_while(|_| full.get().is_none());
-        let params = self.filter.params;
-        let filter = RefCell::new(self.filter);
-        // A filter that grows meanwhile has narrower buckets, which the same word holds.
-        by_shape!(params, D, B, W => pipeline(
-            digests,
-            |digest| filter.borrow().fetch::<D, B>(digest),
-            |spot| {
-                if full.get().is_none() {
-                    full.set(filter.borrow_mut().add::<D, B, W>(&spot).err());
-                }
-            },
-        ));
-        full.get().map_or(Ok(()), Err)
     }
 }
 

@@ -102,6 +102,7 @@ mod observe;
 mod resize;
 mod sizing;
 mod slots;
+mod task;
 
 pub use filter::Cuckoo;
 pub use observe::{Observer, Slot, Step};
