@@ -291,7 +291,7 @@ impl Writer {
 
     /// Marks all slots of these segments.
     fn close(&self, segments: Range<u64>) {
-        let log = self.layout.log;
+        let log = self.layout.log();
         (segments.start << log..segments.end << log).for_each(|slot| self.mark(slot));
     }
 
@@ -318,7 +318,7 @@ impl Writer {
 mod tests {
     use super::*;
     use crate::{
-        store::{Store, bits_from},
+        store::{Short, Store},
         testing::members,
     };
     use proptest::prelude::*;
@@ -329,7 +329,7 @@ mod tests {
         fn digests_are_ordered_by_start_and_none_is_lost(
             mut digests in prop::collection::vec(any::<u64>(), 0..300), range in 1u64..300,
         ) {
-            let layout = Layout { range, log: 3, multiplier: 1 };
+            let layout = Layout::new(range, 3, 1);
             let mut sorted = digests.clone();
             sorted.sort_unstable();
             let bounds = order_by_start(&mut digests, layout);
@@ -398,16 +398,12 @@ mod tests {
             assert!(one.slots == two.slots);
             let layout = two.params.layout(two.multiplier);
             let missed = |h1: &u64| {
-                let read = |slot| bits_from(two.slots.lines(), slot as usize * 13, true);
+                let (lines, width) = (two.slots.lines(), Short::new(13).unwrap());
                 let xor = match arity {
-                    Arity::Three => {
-                        layout.slots::<3>(*h1).into_iter().fold(*h1, |rest, slot| rest ^ read(slot))
-                    }
-                    Arity::Four => {
-                        layout.slots::<4>(*h1).into_iter().fold(*h1, |rest, slot| rest ^ read(slot))
-                    }
+                    Arity::Three => layout.find::<3>(*h1).xor(lines, width, *h1),
+                    Arity::Four => layout.find::<4>(*h1).xor(lines, width, *h1),
                 };
-                xor & 0x1fff != 0
+                xor != 0
             };
             assert_eq!(members(keys).filter(missed).count(), 0);
         }

@@ -2,16 +2,16 @@
 
 use super::{
     builder::FuseBuilder,
-    layout::{Layout, mask},
+    layout::Layout,
     sizing::{Arity, FuseParams},
 };
 use crate::{
     error::ParamsError,
     filter::Filter,
-    hash::{Digest, Hasher},
+    hash::{Digest, Hasher, Key},
     simd::{Isa, Machine, Task},
     stats::{Family, Stats},
-    store::{Heap, Line, Store, bits_from, byte_at, prefetch_byte},
+    store::{BATCH, Batch, Bytes, Found, Heap, Line, Long, Short, Slots, Store},
 };
 use core::fmt;
 
@@ -34,7 +34,32 @@ pub struct BinaryFuse<S = Heap> {
     keys: u64,
     hasher: Hasher,
     isa: Isa,
+    shape: Shape,
+    /// Set where keys get the default hash, and three slots that are read by loads of at most four bytes: the case that is made
+    /// fast.
+    usual: Option<Short>,
     store: S,
+}
+
+/// How many slots a key has, and how they are read.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Bytes(Bytes),
+    Short(Short),
+    Long(Long),
+    Four(Long),
+}
+
+impl Shape {
+    fn of(params: &FuseParams) -> Self {
+        let long = Long::new(params.width()).expect("parameters have at most 32 bits");
+        match (params.arity(), params.width(), Short::new(params.width())) {
+            (Arity::Three, 8, _) => Self::Bytes(Bytes),
+            (Arity::Three, _, Some(short)) => Self::Short(short),
+            (Arity::Three, _, None) => Self::Long(long),
+            (Arity::Four, ..) => Self::Four(long),
+        }
+    }
 }
 
 impl BinaryFuse {
@@ -47,7 +72,10 @@ impl BinaryFuse {
 impl<S> BinaryFuse<S> {
     /// A filter whose slots are already there. The caller has checked that there are as many lines as the parameters say.
     pub(super) fn over(params: FuseParams, layout: Layout, keys: u64, hasher: Hasher, store: S) -> Self {
-        Self { params, layout, keys, hasher, isa: Isa::best(), store }
+        let shape = Shape::of(&params);
+        let short = Short::new(params.width()).filter(|_| params.arity() == Arity::Three);
+        let usual = short.filter(|_| hasher.as_rapid().is_some());
+        Self { params, layout, keys, hasher, isa: Isa::best(), shape, usual, store }
     }
 
     /// Size, shape and promise.
@@ -78,32 +106,6 @@ impl<S: Store> BinaryFuse<S> {
     }
 }
 
-/// Runs the code with `$slots` as the constant number of slots of a key; `$width` is a constant if it is 8, so that reading a
-/// fingerprint needs no multiplication and no shift.
-macro_rules! by_shape {
-    ($params:expr, $slots:ident, $width:ident => $call:expr) => {
-        match ($params.arity(), $params.width()) {
-            (Arity::Three, 8) => {
-                const $slots: usize = 3;
-                let $width = 8;
-                $call
-            }
-            (Arity::Three, $width) if $width <= 25 => {
-                const $slots: usize = 3;
-                $call
-            }
-            (Arity::Three, $width) => {
-                const $slots: usize = 3;
-                $call
-            }
-            (Arity::Four, $width) => {
-                const $slots: usize = 4;
-                $call
-            }
-        }
-    };
-}
-
 impl<S: Store> Filter for BinaryFuse<S> {
     #[inline(always)]
     fn hasher(&self) -> &Hasher {
@@ -112,11 +114,22 @@ impl<S: Store> Filter for BinaryFuse<S> {
 
     #[inline(always)]
     fn may_contain_digest(&self, digest: Digest) -> bool {
+        self.holds_any(digest.h1)
+    }
+
+    #[inline(always)]
+    fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
         // Not a task: the instruction sets gain less here than the call costs, and inlined, what does not change from key to
-        // key stays in registers.
-        by_shape!(self.params, N, width => {
-            matches(self.lines(), spots::<N>(self.layout, width, digest.h1), width, digest.h1)
-        })
+        // key stays in registers. Only what is usual is inlined, by as few questions as can be.
+        if let Some(short) = self.usual {
+            let h1 = key.digest(self.hasher.rapid()).h1;
+            match self.shape {
+                Shape::Bytes(bytes) => self.holds::<3>(bytes, h1),
+                _ => self.holds::<3>(short, h1),
+            }
+        } else {
+            self.holds_any(self.hasher.digest(key).h1)
+        }
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
@@ -170,61 +183,82 @@ impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
 
     #[inline(always)]
     fn run(self, _: impl Machine) {
-        let BinaryFuse { params, layout, store, .. } = self.filter;
-        by_shape!(params, N, width => answer::<N>(store.lines(), *layout, width, self.digests, self.answers));
+        let Self { filter, digests, answers } = self;
+        match filter.shape {
+            Shape::Bytes(bytes) => filter.answer_bytes(bytes, digests, answers),
+            Shape::Short(short) => filter.answer_packed::<3>(short, digests, answers),
+            Shape::Long(long) => filter.answer_packed::<3>(long, digests, answers),
+            Shape::Four(long) => filter.answer_packed::<4>(long, digests, answers),
+        }
     }
 }
 
-/// Keys that are asked together. As many again are being fetched meanwhile.
-const BATCH: usize = 32;
+impl<S: Store> BinaryFuse<S> {
+    /// Whether the slots xor to the key's fingerprint.
+    #[inline(always)]
+    fn holds<const K: usize>(&self, width: impl Slots, h1: u64) -> bool {
+        self.layout.find::<K>(h1).xor(self.lines(), width, h1) == 0
+    }
 
-/// Batches in turns: the slots of one are fetched, then those of the one before are compared. Three places a key are too many
-/// for the registers of a loop that does both at once.
-#[inline(always)]
-fn answer<const K: usize>(
-    lines: &[Line],
-    layout: Layout,
-    width: u32,
-    mut digests: impl Iterator<Item = Digest>,
-    answers: &mut [bool],
-) {
-    let mut batches = [[([0; K], 0); BATCH]; 2];
-    let (mut turn, mut before): (usize, &mut [bool]) = (0, &mut []);
-    let mut rest = answers;
-    loop {
-        let mut fetched = 0;
-        for (asked, digest) in batches[turn].iter_mut().zip(digests.by_ref().take(rest.len().min(BATCH))) {
-            let spots = spots::<K>(layout, width, digest.h1);
-            for spot in spots {
-                prefetch_byte(lines, if width == 8 { spot } else { spot / 8 });
+    #[inline(never)]
+    fn holds_any(&self, h1: u64) -> bool {
+        match self.shape {
+            Shape::Bytes(bytes) => self.holds::<3>(bytes, h1),
+            Shape::Short(short) => self.holds::<3>(short, h1),
+            Shape::Long(long) => self.holds::<3>(long, h1),
+            Shape::Four(long) => self.holds::<4>(long, h1),
+        }
+    }
+
+    /// Batches in turns: the slots of one are fetched, then those of the one before are compared. Three places a key are too many
+    /// for the registers of a loop that does both at once.
+    #[inline(always)]
+    fn answer_bytes(&self, width: Bytes, mut digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
+        let (layout, lines) = (self.layout, self.lines());
+        let mut batches = [[(Found::<3>::FIRST, 0); BATCH]; 2];
+        let (mut turn, mut before, mut rest): (usize, &mut [bool], _) = (0, &mut [], answers);
+        loop {
+            let mut fetched = 0;
+            let some = digests.by_ref().take(rest.len().min(BATCH));
+            for (asked, digest) in batches[turn].iter_mut().zip(some) {
+                let found = layout.find(digest.h1);
+                found.prefetch(lines, width);
+                *asked = (found, digest.h1);
+                fetched += 1;
             }
-            *asked = (spots, digest.h1);
-            fetched += 1;
+            for (answer, &(found, h1)) in before.iter_mut().zip(&batches[1 - turn]) {
+                *answer = found.xor(lines, width, h1) == 0;
+            }
+            if fetched == 0 {
+                return;
+            }
+            (before, rest) = rest.split_at_mut(fetched);
+            turn = 1 - turn;
         }
-        for (answer, &(spots, h1)) in before.iter_mut().zip(&batches[1 - turn]) {
-            *answer = matches(lines, spots, width, h1);
-        }
-        if fetched == 0 {
-            return;
-        }
-        (before, rest) = rest.split_at_mut(fetched);
-        turn = 1 - turn;
     }
-}
 
-/// Where the slots of a key begin: which byte if they are bytes, else which bit.
-#[inline(always)]
-fn spots<const K: usize>(layout: Layout, width: u32, h1: u64) -> [usize; K] {
-    let slots = layout.slots::<K>(h1);
-    slots.map(|slot| slot as usize * if width == 8 { 1 } else { width as usize })
-}
-
-/// Whether the slots xor to the key's fingerprint.
-#[inline(always)]
-fn matches<const K: usize>(lines: &[Line], spots: [usize; K], width: u32, h1: u64) -> bool {
-    let read = |spot| match width {
-        8 => byte_at(lines, spot).into(),
-        _ => bits_from(lines, spot, width <= 25),
-    };
-    spots.iter().fold(h1, |rest, &spot| rest ^ read(spot)) & mask(width) == 0
+    /// As [`answer_bytes`](Self::answer_bytes), for slots that take longer to find.
+    #[inline(always)]
+    fn answer_packed<const K: usize>(
+        &self,
+        width: impl Slots,
+        mut digests: impl Iterator<Item = Digest>,
+        answers: &mut [bool],
+    ) {
+        let (layout, lines) = (self.layout, self.lines());
+        let mut batches = [Batch::<K, _>::new(layout.chain, width), Batch::new(layout.chain, width)];
+        let (mut turn, mut before, mut rest): (usize, &mut [bool], _) = (0, &mut [], answers);
+        loop {
+            let some = digests.by_ref().take(rest.len().min(BATCH)).map(|digest| digest.h1);
+            let fetched = batches[turn].fetch(lines, some, |h1| layout.moves(h1));
+            if !before.is_empty() {
+                before.copy_from_slice(&batches[1 - turn].equal(lines)[..before.len()]);
+            }
+            if fetched == 0 {
+                return;
+            }
+            (before, rest) = rest.split_at_mut(fetched);
+            turn = 1 - turn;
+        }
+    }
 }

@@ -1,49 +1,68 @@
 //! From a digest to its slots and its fingerprint. Pure; knows no memory.
 
-use crate::hash::Digest;
+use crate::{
+    hash::Digest,
+    store::{Chain, Found},
+};
 
-/// Where keys lie in a chain of segments of 2^`log` slots: in as many neighbouring segments as a key has slots, the last
-/// of them at one of `range` places after the first segments, so that the chain may end anywhere.
+/// Where keys lie in a chain of segments: in as many neighbouring ones as a key has slots, the last of them at one of `range`
+/// places after the first segments, so that the chain may end anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    pub(super) range: u64,
-    pub(super) log: u32,
+    pub(super) chain: Chain,
     /// Chooses all slots but the last. A build that gets stuck takes another.
     pub(super) multiplier: u64,
 }
 
 impl Layout {
+    /// # Panics
+    /// If the chain is longer than `FuseParams` allow.
+    pub(super) fn new(range: u64, log: u32, multiplier: u64) -> Self {
+        Self { chain: Chain::new(range, log), multiplier }
+    }
+
+    /// The slots of a segment, as a power of two.
+    #[inline(always)]
+    pub(super) fn log(self) -> u32 {
+        self.chain.log()
+    }
+
     /// The slots of a key, rising.
+    #[inline(always)]
+    pub(super) fn slots<const K: usize>(self, h1: u64) -> [u64; K] {
+        self.find(h1).get()
+    }
+
+    /// The slots of a key, to be read.
+    #[inline(always)]
+    pub(super) fn find<const K: usize>(self, h1: u64) -> Found<K> {
+        self.chain.slots(h1, self.moves(h1))
+    }
+
+    /// Where the slots of a key are in their segments; the last is not asked for.
     ///
     /// The segments grow with the digest, whatever the multiplier: sorted digests are sorted by segment. Within all but the
     /// last the slot is moved to where the middle bits of a product say, which depend on the low bits of the digest. The shifts
     /// are constants, which a processor without BMI2 does in half the instructions.
     #[inline(always)]
-    pub(super) fn slots<const K: usize>(self, h1: u64) -> [u64; K] {
-        let place = ((u128::from(h1) * u128::from(self.range)) >> 64) as u64;
+    pub(super) fn moves<const K: usize>(self, h1: u64) -> [u64; K] {
         let word = h1.wrapping_mul(self.multiplier);
-        let segment = 1 << self.log;
-        core::array::from_fn(|j| {
-            let slot = place + j as u64 * segment;
-            let moved = match j {
-                _ if j == K - 1 => return slot,
-                0 => word >> 36,
-                1 => word >> 16,
-                _ => word.wrapping_mul(Digest::SPREAD) >> 36,
-            };
-            slot ^ (moved & (segment - 1))
+        core::array::from_fn(|j| match j {
+            0 => word >> 36,
+            1 => word >> 16,
+            _ => word.wrapping_mul(Digest::SPREAD) >> 36,
         })
     }
 
     /// The segment of a key's first slot.
     #[inline(always)]
     pub(super) fn start(self, h1: u64) -> usize {
-        ((u128::from(h1) * u128::from(self.range)) >> 64 >> self.log) as usize
+        (self.chain.place(h1) >> self.log()) as usize
     }
 
     /// The segments in which a first slot may be.
     pub(super) fn starts(self) -> usize {
-        self.range.div_ceil(1 << self.log) as usize
+        self.chain.range().div_ceil(1 << self.log()) as usize
     }
 }
 
@@ -69,7 +88,7 @@ mod tests {
 
     #[test]
     fn all_slots_of_a_segment_are_reached_alike() {
-        let layout = Layout { range: 3 << 10, log: 10, multiplier: multiplier(0) };
+        let layout = Layout::new(3 << 10, 10, multiplier(0));
         let trials = 3_000_000;
         let mut hits = [[0u32; 1 << 10]; 4];
         for i in 0..trials {
@@ -89,7 +108,7 @@ mod tests {
     proptest! {
         #[test]
         fn slots_lie_in_neighbouring_segments(h1: u64, range in 1u64..1 << 40, log in 1u32..28, attempt: u32) {
-            let layout = Layout { range, log, multiplier: multiplier(attempt) };
+            let layout = Layout::new(range, log, multiplier(attempt));
             let start = layout.start(h1);
             prop_assert!(start < layout.starts());
             let (three, four) = (layout.slots::<3>(h1), layout.slots::<4>(h1));
@@ -105,7 +124,7 @@ mod tests {
 
         #[test]
         fn a_larger_digest_never_starts_earlier(a: u64, b: u64, range in 1u64..1 << 40, log in 1u32..28) {
-            let layout = Layout { range, log, multiplier: 1 };
+            let layout = Layout::new(range, log, 1);
             prop_assert!(layout.start(a.min(b)) <= layout.start(a.max(b)));
         }
     }

@@ -182,11 +182,11 @@ impl<const MIRRORED: bool> Wave<'_, MIRRORED> {
             peeled: 0,
             cleared: 0,
             arrived: false,
-            slots: Slots::new((starts + K - 1).min(WINDOW), layout.log),
+            slots: Slots::new((starts + K - 1).min(WINDOW), layout.log()),
         };
         let mut queue = Queue::new();
         // As seen from the other end, slots count down.
-        let last = (((layout.starts() + K - 1) << layout.log) - 1) as u64;
+        let last = (((layout.starts() + K - 1) << layout.log()) - 1) as u64;
         let slots = |h1: u64| {
             let slots = layout.slots::<K>(h1);
             if MIRRORED { slots.map(|slot| last - slot) } else { slots }
@@ -199,7 +199,7 @@ impl<const MIRRORED: bool> Wave<'_, MIRRORED> {
             }
             front.slots.queue_segment(segment, &mut queue);
             let (memory, peeled) = (&mut *self.memory, &mut front.peeled);
-            front.slots.drain(&mut queue, (segment as u64 + 1) << layout.log, slots, |h1| {
+            front.slots.drain(&mut queue, (segment as u64 + 1) << layout.log(), slots, |h1| {
                 let at = if MIRRORED { memory.len() - 1 - *peeled } else { *peeled };
                 memory[at] = h1;
                 *peeled += 1;
@@ -271,15 +271,15 @@ pub(super) fn meet<const K: usize>(
     let segments = layout.starts() + K - 1;
     let first = left.cleared;
     let end = segments - right.cleared;
-    let mut slots = Slots::new(end - first, layout.log);
+    let mut slots = Slots::new(end - first, layout.log());
     let mut take = |slot: usize, from: &Slots, theirs: usize| {
         let (at, theirs) = (slots.at(slot as u64), from.at(theirs as u64));
         slots.xors[at] ^= from.xors[theirs];
         slots.counts[at] += from.counts[theirs];
     };
-    (first << layout.log..(middle + K - 1) << layout.log).for_each(|slot| take(slot, &left.slots, slot));
-    let last = (segments << layout.log) - 1;
-    (middle << layout.log..end << layout.log).for_each(|slot| take(slot, &right.slots, last - slot));
+    (first << layout.log()..(middle + K - 1) << layout.log()).for_each(|slot| take(slot, &left.slots, slot));
+    let last = (segments << layout.log()) - 1;
+    (middle << layout.log()..end << layout.log()).for_each(|slot| take(slot, &right.slots, last - slot));
 
     let mut queue = Queue::new();
     (first..end).for_each(|segment| slots.queue_segment(segment, &mut queue));

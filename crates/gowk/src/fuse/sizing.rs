@@ -4,7 +4,7 @@ use super::{layout::Layout, peel::WINDOW};
 use crate::{
     error::ParamsError,
     params::{Promise, checked_fpp, checked_items},
-    store::{Line, addressable},
+    store::{Line, MOST_LOG, addressable},
 };
 use core::fmt;
 use libm::{ceil, ldexp, log, pow, sqrt};
@@ -34,9 +34,6 @@ impl Arity {
 
 /// The widest fingerprint.
 pub const MOST_WIDTH: u32 = 32;
-
-/// The largest segment, as a power of two: the places of two slots come out of one word.
-const MOST_LOG: u32 = 27;
 
 /// From this many keys for each slot of a window on, a chain is peeled from both ends at once, by two threads if there are two.
 /// With fewer the second window, and what it takes to bring the fronts together, would weigh more than 23 bits a key.
@@ -125,7 +122,7 @@ impl FuseParams {
 
     /// Where the keys lie.
     pub(super) fn layout(self, multiplier: u64) -> Layout {
-        Layout { range: self.range, log: self.log, multiplier }
+        Layout::new(self.range, self.log, multiplier)
     }
 
     /// The slots of a key.

@@ -10,6 +10,7 @@
 
 #[cfg(feature = "std")]
 mod bytes;
+mod chain;
 mod heap;
 #[cfg(feature = "std")]
 mod mapped;
@@ -19,6 +20,7 @@ mod shared;
 
 #[cfg(feature = "std")]
 pub use bytes::MappedBytes;
+pub(crate) use chain::{BATCH, Batch, Bytes, Chain, Found, Long, MOST_LOG, Short, Slots};
 pub use heap::{Heap, advise_huge};
 #[cfg(feature = "std")]
 pub use mapped::Mapped;
@@ -211,47 +213,6 @@ pub(crate) fn bytes_mut(lines: &mut [Line]) -> &mut [u8] {
     unsafe { core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), size_of_val(lines)) }
 }
 
-/// The bits from bit number `bit` on, the first of them lowest: 57 or more, or, if `short`, 25 or more of which the rest is 0.
-/// Fewer bytes lie in two lines less often.
-///
-/// # Panics
-/// If there are not eight bytes from the byte of that bit on.
-#[inline(always)]
-pub(crate) fn bits_from(lines: &[Line], bit: usize, short: bool) -> u64 {
-    let at = bit / 8;
-    // No `at + 8`: with the end moved instead, the check is one comparison.
-    assert!(at < size_of_val(lines).saturating_sub(7), "inside the lines");
-    #[cfg(target_endian = "little")]
-    let word = {
-        let place = lines.as_ptr().cast::<u8>();
-        // SAFETY: eight bytes from there on lie inside the lines, which are initialised and have no padding.
-        unsafe {
-            if short {
-                u64::from(place.add(at).cast::<u32>().read_unaligned())
-            } else {
-                place.add(at).cast::<u64>().read_unaligned()
-            }
-        }
-    };
-    #[cfg(not(target_endian = "little"))]
-    let word = {
-        let (words, shift) = (words(lines), 8 * (at % 8));
-        let high = if shift == 0 { 0 } else { words[at / 8 + 1] << (64 - shift) };
-        let word = words[at / 8] >> shift | high;
-        if short { u64::from(word as u32) } else { word }
-    };
-    word >> (bit % 8)
-}
-
-/// Byte number `at`, counting as in a file.
-#[inline(always)]
-pub(crate) fn byte_at(lines: &[Line], at: usize) -> u8 {
-    #[cfg(target_endian = "little")]
-    return bytes(lines)[at];
-    #[cfg(not(target_endian = "little"))]
-    return (words(lines)[at / 8] >> (8 * (at % 8))) as u8;
-}
-
 /// Asks for the line of byte number `byte`.
 #[inline(always)]
 pub(crate) fn prefetch_byte(lines: &[Line], byte: usize) {
@@ -290,35 +251,5 @@ pub(crate) fn addressable(lines: u64) -> Result<usize, ParamsError> {
     match isize::try_from(bytes) {
         Ok(_) => Ok(lines as usize),
         Err(_) => Err(ParamsError::TooLarge { bytes }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn bits_and_bytes_are_read_wherever_they_begin(words: [[u64; 8]; 2], bit in 0usize..1024 - 64) {
-            let lines = words.map(Line);
-            let one = |bit: usize| lines[bit / 512].0[bit % 512 / 64] >> (bit % 64) & 1;
-            let expected = (0..57).fold(0, |sum, i| sum | one(bit + i) << i);
-            prop_assert_eq!(bits_from(&lines, bit, false) & ((1 << 57) - 1), expected);
-            prop_assert_eq!(bits_from(&lines, bit, true) & ((1 << 25) - 1), expected & ((1 << 25) - 1));
-            prop_assert_eq!(u64::from(byte_at(&lines, bit / 8)), (0..8).fold(0, |sum, i| sum | one(bit / 8 * 8 + i) << i));
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "inside the lines")]
-    fn bits_behind_the_end_are_not_read() {
-        bits_from(&[Line::ZERO], 512 - 56, false);
-    }
-
-    #[test]
-    #[should_panic(expected = "inside the lines")]
-    fn no_lines_have_no_bits() {
-        bits_from(&[], 0, true);
     }
 }
