@@ -8,7 +8,7 @@
 
 use super::held::Held;
 use crate::{error::Raised, hash::Hash};
-use gowk::{Inserted, Key};
+use gowk::{AnyFilter, BlockedBloom, Inserted, Key};
 use pyo3::{PyResult, Python, sync::RwLockExt};
 use std::{
     cell::UnsafeCell,
@@ -53,18 +53,27 @@ impl Guarded {
         (HAS_GIL && self.0.outside.load(Ordering::Acquire) == 0).then_some(self.0.held.get())
     }
 
-    /// Whether the key may be in the filter, whose hash is this.
+    /// The filter, if it is one of the default family in memory and this thread has it to itself until it lets go of the interpreter.
     #[inline(always)]
+    pub(crate) fn at_once(&self, py: Python<'_>) -> Option<*mut BlockedBloom> {
+        // SAFETY: nobody is outside, and whoever would go there needs the interpreter first, which we have for the length of this call. The
+        // reference ends with it.
+        match unsafe { &mut *self.alone(py)? } {
+            Held::Heap(AnyFilter::BlockedBloom(filter)) => Some(filter),
+            _ => None,
+        }
+    }
+
+    /// Whether the key may be in the filter, whose hash is this.
     pub(crate) fn ask<K: Key + ?Sized>(&self, py: Python<'_>, hash: &Hash, key: &K) -> bool {
         match self.alone(py) {
             // SAFETY: nobody is outside, and whoever would go there needs the interpreter first, which we have until this call is over.
             Some(held) => unsafe { &*held }.may_contain(hash, key),
-            None => self.ask_locked(py, hash, key),
+            None => self.read(py).may_contain(hash, key),
         }
     }
 
     /// Puts the key into the filter, whose hash is this.
-    #[inline(always)]
     pub(crate) fn put<K: Key + ?Sized>(
         &self,
         py: Python<'_>,
@@ -74,18 +83,8 @@ impl Guarded {
         match self.alone(py) {
             // SAFETY: as in `ask`; and another reference of ours is not alive, as none outlives its call.
             Some(held) => unsafe { &mut *held }.insert(hash, key),
-            None => self.put_locked(py, hash, key),
+            None => self.write(py).insert(hash, key),
         }
-    }
-
-    #[inline(never)]
-    fn ask_locked<K: Key + ?Sized>(&self, py: Python<'_>, hash: &Hash, key: &K) -> bool {
-        self.read(py).may_contain(hash, key)
-    }
-
-    #[inline(never)]
-    fn put_locked<K: Key + ?Sized>(&self, py: Python<'_>, hash: &Hash, key: &K) -> Result<Inserted, Raised> {
-        self.write(py).insert(hash, key)
     }
 
     /// Tells that someone may use the filter without the interpreter, from now until what is given back is dropped.

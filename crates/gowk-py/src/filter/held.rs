@@ -31,18 +31,7 @@ macro_rules! each {
 
 impl Held {
     /// Whether the key may be in it; the hash is the filter's.
-    #[inline(always)]
     pub(crate) fn may_contain<K: Key + ?Sized>(&self, hash: &Hash, key: &K) -> bool {
-        match self {
-            // The default family without the detour, and with its own hash, which is the same.
-            Self::Heap(AnyFilter::BlockedBloom(filter)) => filter.may_contain(key),
-            other => other.may_contain_other(hash, key),
-        }
-    }
-
-    /// Apart, hash and all, so that the way of the default family stays short.
-    #[inline(never)]
-    fn may_contain_other<K: Key + ?Sized>(&self, hash: &Hash, key: &K) -> bool {
         self.may_contain_digest(key.digest(hash))
     }
 
@@ -55,16 +44,7 @@ impl Held {
     }
 
     /// Puts the key in; the hash is the filter's.
-    #[inline(always)]
     pub(crate) fn insert<K: Key + ?Sized>(&mut self, hash: &Hash, key: &K) -> Result<Inserted, Raised> {
-        match self {
-            Self::Heap(AnyFilter::BlockedBloom(filter)) => Ok(filter.insert(key)),
-            other => other.insert_other(hash, key),
-        }
-    }
-
-    #[inline(never)]
-    fn insert_other<K: Key + ?Sized>(&mut self, hash: &Hash, key: &K) -> Result<Inserted, Raised> {
         self.insert_digest(key.digest(hash)).map_err(Raised::by)
     }
 

@@ -2,14 +2,15 @@
 //!
 //! A filter needs some 10 ns for a key. What PyO3 puts around a method (a note that this thread has the interpreter, arguments to be sorted
 //! out, a result handed over in memory) is as much again, so these two are functions of C with nothing around them: `add` takes its one
-//! argument as it is, `in` is the slot itself.
+//! argument as it is, `in` is the slot itself. A plain key and a filter of the default family meet without anything that could fail or panic;
+//! all others take the longer way.
 
 use super::base::{Filter, MutableFilter};
 use crate::{
     error::Raised,
     key::{self, Sink},
 };
-use gowk::Inserted;
+use gowk::{Filter as _, Insert, Inserted};
 use pyo3::{
     exceptions::PyRuntimeError,
     ffi,
@@ -18,7 +19,7 @@ use pyo3::{
     types::{PyBool, PyType},
 };
 use std::{
-    ffi::c_int,
+    ffi::{c_int, c_long, c_longlong},
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -40,8 +41,25 @@ unsafe extern "C" fn contains(this: *mut ffi::PyObject, key: *mut ffi::PyObject)
         let this = Borrowed::from_ptr(py, this).cast_unchecked::<Filter>();
         (py, this, Borrowed::from_ptr(py, key))
     };
+    let filter = this.get();
+    if let Some(filter) = filter.held.at_once(py)
+        && let Some(key) = plain(key)
+    {
+        // SAFETY: nothing runs Python code or lets go of the interpreter while the filter is borrowed.
+        let filter = unsafe { &*filter };
+        return c_int::from(match key {
+            Plain::Word(word) => filter.may_contain(&word),
+            Plain::Bytes(bytes) => filter.may_contain(bytes),
+        });
+    }
+    contains_any(filter, key)
+}
+
+/// [`contains`], whatever the filter and the key.
+#[inline(never)]
+fn contains_any(filter: &Filter, key: Borrowed<'_, '_, PyAny>) -> c_int {
     guarded(-1, || {
-        let mut asked = Asked { filter: this.get(), py, answer: false };
+        let mut asked = Asked { filter, py: key.py(), answer: false };
         match key::feed(&key, &mut asked) {
             Ok(()) => c_int::from(asked.answer),
             Err(error) => {
@@ -77,13 +95,74 @@ unsafe extern "C" fn add(this: *mut ffi::PyObject, key: *mut ffi::PyObject) -> *
         let this = Borrowed::from_ptr(py, this).cast_unchecked::<MutableFilter>();
         (py, this, Borrowed::from_ptr(py, key))
     };
-    guarded(std::ptr::null_mut(), || {
-        let mut put = Put { filter: this.as_super().get(), py, outcome: Ok(Inserted::New) };
-        match key::feed(&key, &mut put).map_err(Raised::by).and(put.outcome) {
-            Ok(inserted) => PyBool::new(py, inserted == Inserted::New).to_owned().into_ptr(),
-            Err(Raised) => std::ptr::null_mut(),
+    let filter = this.as_super().get();
+    let inserted = if let Some(filter) = filter.held.at_once(py)
+        && let Some(key) = plain(key)
+    {
+        // SAFETY: as in `contains`; and no other reference is alive, as none outlives its call.
+        let filter = unsafe { &mut *filter };
+        match key {
+            Plain::Word(word) => filter.insert(&word),
+            Plain::Bytes(bytes) => filter.insert(bytes),
         }
+    } else {
+        match add_any(filter, key) {
+            Ok(inserted) => inserted,
+            Err(Raised) => return std::ptr::null_mut(),
+        }
+    };
+    PyBool::new(py, inserted == Inserted::New).to_owned().into_ptr()
+}
+
+/// [`add`], whatever the filter and the key.
+#[inline(never)]
+fn add_any(filter: &Filter, key: Borrowed<'_, '_, PyAny>) -> Result<Inserted, Raised> {
+    guarded(Err(Raised), || {
+        let mut put = Put { filter, py: key.py(), outcome: Ok(Inserted::New) };
+        key::feed(&key, &mut put).map_err(Raised::by).and(put.outcome)
     })
+}
+
+/// A key of one of the three types themselves, an integer of 64 bits: nearly all are.
+enum Plain<'a> {
+    /// As the 64 bits of its two's complement.
+    Word(u64),
+    Bytes(&'a [u8]),
+}
+
+/// The key, if it is a plain one. Leaves no error behind; [`key::feed`] says what is wrong with a key.
+#[inline(always)]
+fn plain<'a>(key: Borrowed<'a, '_, PyAny>) -> Option<Plain<'a>> {
+    // SAFETY: this thread has the interpreter, as it has the object. The types are compared before the calls that need them; the bytes
+    // are those of the object, which cannot change and is borrowed for as long.
+    unsafe {
+        let (object, class) = (key.as_ptr(), ffi::Py_TYPE(key.as_ptr()));
+        let (start, len) = if class == &raw mut ffi::PyUnicode_Type {
+            let mut len = 0;
+            (ffi::PyUnicode_AsUTF8AndSize(object, &raw mut len), len)
+        } else if class == &raw mut ffi::PyLong_Type {
+            // Where both have 64 bits, the former is by far the quicker one.
+            let int = match size_of::<c_long>() {
+                8 => ffi::PyLong_AsLong(object) as c_longlong,
+                _ => ffi::PyLong_AsLongLong(object),
+            };
+            if int != -1 || ffi::PyErr_Occurred().is_null() {
+                return Some(Plain::Word(int as u64));
+            }
+            (std::ptr::null(), 0)
+        } else if class == &raw mut ffi::PyBytes_Type {
+            let (mut start, mut len) = (std::ptr::null_mut(), 0);
+            ffi::PyBytes_AsStringAndSize(object, &raw mut start, &raw mut len);
+            (start.cast_const(), len)
+        } else {
+            return None;
+        };
+        if start.is_null() {
+            ffi::PyErr_Clear();
+            return None;
+        }
+        Some(Plain::Bytes(std::slice::from_raw_parts(start.cast(), len as usize)))
+    }
 }
 
 /// Asks for the key that comes.
