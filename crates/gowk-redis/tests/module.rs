@@ -1,16 +1,15 @@
 //! Where the servers have our module: the same filter, by fewer and cheaper commands; and where only some have it.
 
+mod common;
+
+use common::{adds_outlive_rebuilds, all_there, keys};
 use gowk::{BlockedBloom, Build, Insert, Inserted};
 use gowk_redis::{BatchError, Bloom, Error, Options, Servers, Spec, blocking};
 use gowk_testkit::{Cluster, Server};
 use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
-
-fn keys(range: std::ops::Range<u64>) -> Vec<u64> {
-    range.collect()
-}
 
 fn connect(server: &Server, module: bool) -> blocking::Servers {
     let options = Options::default().patience(Duration::from_secs(5)).module(module);
@@ -18,11 +17,6 @@ fn connect(server: &Server, module: bool) -> blocking::Servers {
         blocking::Servers::connect(&[format!("redis://127.0.0.1:{}", server.port)], options).unwrap();
     assert_eq!(servers.uses_module(), module);
     servers
-}
-
-fn all_there(seen: &blocking::Bloom, keys: &[u64]) {
-    let denied = seen.may_contain_many(keys).unwrap().into_iter().filter(|found| !found).count();
-    assert_eq!(denied, 0, "of {} keys", keys.len());
 }
 
 async fn all_there_async(seen: &Bloom, keys: &[u64]) {
@@ -112,35 +106,8 @@ fn a_shard_that_vanished_is_an_error_for_its_keys_and_is_not_made() {
 fn no_add_is_lost_while_both_kinds_of_clients_work_and_others_rebuild() {
     let server = Server::start(&["--save", ""]);
     let seen = connect(&server, true).create("seen", &Spec::new(200_000, 1e-6)).unwrap();
-    let (stop, next) = (AtomicBool::new(false), AtomicU64::new(0));
-    std::thread::scope(|scope| {
-        let clients: Vec<_> = [true, false]
-            .into_iter()
-            .map(|module| {
-                let (client, stop, next) = (connect(&server, module).open("seen").unwrap(), &stop, &next);
-                scope.spawn(move || {
-                    let mut added = Vec::new();
-                    while !stop.load(Ordering::Relaxed) {
-                        let start = next.fetch_add(50, Ordering::Relaxed);
-                        client.add_many(&keys(start..start + 50)).unwrap();
-                        added.extend(start..start + 50);
-                    }
-                    added
-                })
-            })
-            .collect();
-        // Each rebuild carries over all keys that were drawn before it began.
-        for _ in 0..6 {
-            let rebuild = seen.rebuild(&Spec::new(200_000, 1e-6)).unwrap();
-            rebuild.add_many(&keys(0..next.load(Ordering::Relaxed))).unwrap();
-            std::thread::sleep(Duration::from_millis(20));
-            rebuild.switch().unwrap();
-        }
-        stop.store(true, Ordering::Relaxed);
-        let added: Vec<u64> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
-        assert!(added.len() > 100);
-        all_there(&seen, &added);
-    });
+    let clients = [true, false].map(|module| connect(&server, module).open("seen").unwrap());
+    adds_outlive_rebuilds(&seen, clients.into(), 6);
 }
 
 #[test]

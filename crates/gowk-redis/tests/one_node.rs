@@ -1,5 +1,8 @@
 //! On one plain server: what a filter promises, how it lives, and what happens on bad days.
 
+mod common;
+
+use common::{adds_outlive_rebuilds, keys};
 use gowk::{
     BlockedBloom, BlockedParams, Build, Filter, Hasher, Insert, Inserted, MergeError, Persist, Removed,
 };
@@ -8,10 +11,7 @@ use gowk_redis::{
     blocking::{Bloom, Servers},
 };
 use gowk_testkit::{Server, until};
-use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
 fn server() -> Server {
     Server::plain(&["--save", ""])
@@ -23,10 +23,6 @@ fn url(server: &Server) -> String {
 
 fn connect(server: &Server) -> Servers {
     Servers::connect(&[url(server)], Options::default().patience(Duration::from_secs(5))).unwrap()
-}
-
-fn keys(range: std::ops::Range<u64>) -> Vec<u64> {
-    range.collect()
 }
 
 /// Mean and six standard deviations of so many trials of this chance.
@@ -375,36 +371,8 @@ fn an_abandoned_rebuild_is_given_up() {
 fn no_add_is_lost_while_others_clear_and_rebuild() {
     let server = server();
     let seen = connect(&server).create("seen", &Spec::new(200_000, 1e-6)).unwrap();
-    let (stop, next) = (AtomicBool::new(false), AtomicU64::new(0));
-    std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..2)
-            .map(|_| {
-                let (client, stop, next) = (connect(&server).open("seen").unwrap(), &stop, &next);
-                scope.spawn(move || {
-                    let mut added = Vec::new();
-                    while !stop.load(Ordering::Relaxed) {
-                        let start = next.fetch_add(50, Ordering::Relaxed);
-                        client.add_many(&keys(start..start + 50)).unwrap();
-                        added.extend(start..start + 50);
-                    }
-                    added
-                })
-            })
-            .collect();
-        // Each rebuild carries over all keys that were drawn before it began.
-        for _ in 0..8 {
-            let rebuild = seen.rebuild(&Spec::new(200_000, 1e-6)).unwrap();
-            rebuild.add_many(&keys(0..next.load(Ordering::Relaxed))).unwrap();
-            std::thread::sleep(Duration::from_millis(20));
-            rebuild.switch().unwrap();
-        }
-        stop.store(true, Ordering::Relaxed);
-        let added: Vec<u64> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
-        assert!(added.len() > 100);
-        let answers = seen.may_contain_many(&added).unwrap();
-        let denied = answers.iter().filter(|found| !**found).count();
-        assert_eq!(denied, 0, "of {}", added.len());
-    });
+    let clients = [0, 1].map(|_| connect(&server).open("seen").unwrap());
+    adds_outlive_rebuilds(&seen, clients.into(), 8);
 }
 
 #[test]
