@@ -4,8 +4,9 @@ mod common;
 
 use common::scatter;
 use gowk::{
-    AnyFilter, BlockedBloom, Bloom, BloomParams, Build, Family, Filter, Hasher, Insert, OpenError, Persist,
-    ScalableBloom, ScalableParams, Scheme, SplitBlockBloom,
+    AnyFilter, BinaryFuse, BlockedBloom, Bloom, BloomParams, Build, CountingBloom, Cuckoo, Family, Filter,
+    Hasher, Insert, OpenError, Persist, ScalableBloom, ScalableParams, Scheme, SplitBlockBloom, Window,
+    fuse::Arity,
     store::{Heap, Mapped, Store},
 };
 use std::fs;
@@ -28,6 +29,17 @@ fn samples() -> Vec<Vec<u8>> {
     split.insert_many(&keys);
     scalable.insert_many(&keys);
     assert!(scalable.links() > 1);
+    let mut counting = CountingBloom::builder().items(400).fpp(0.01).seed(7).build().unwrap();
+    let mut window = Window::builder().items(400).fpp(0.01).seed(8).build().unwrap();
+    let mut cuckoo = Cuckoo::builder().items(400).fpp(0.01).seed(9).build().unwrap();
+    counting.insert_many(&keys);
+    window.insert_many(&keys);
+    // Three times each, so that some are counted beside the slots.
+    (0..3).for_each(|_| cuckoo.insert_many(&keys).unwrap());
+    assert!(cuckoo.counted() > 0);
+    let fuse = |width, arity| {
+        BinaryFuse::builder().width(width).arity(arity).seed(10).build_from(&keys).unwrap().to_bytes()
+    };
     vec![
         blocked.to_bytes(),
         pair.to_bytes(),
@@ -35,6 +47,13 @@ fn samples() -> Vec<Vec<u8>> {
         bloom.to_bytes(),
         split.to_bytes(),
         scalable.to_bytes(),
+        counting.to_bytes(),
+        window.to_bytes(),
+        cuckoo.to_bytes(),
+        fuse(7, Arity::Three),
+        fuse(8, Arity::Three),
+        fuse(32, Arity::Three),
+        fuse(12, Arity::Four),
     ]
 }
 
