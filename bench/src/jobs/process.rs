@@ -52,7 +52,7 @@ pub(crate) fn run(command: &str, answer: &Answer, dir: &Path) -> io::Result<Outc
     let lines = match answer {
         Answer::Printed => Some(count_lines(&out)?),
         Answer::File(path) if failure.is_none() => Some(count_lines(path)?),
-        Answer::File(_) | Answer::Dropped => None,
+        Answer::File(_) => None,
     };
     fs::remove_file(out)?;
     Ok(Outcome { seconds, peak, lines, failure })

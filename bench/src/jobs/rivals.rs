@@ -49,7 +49,7 @@ pub(crate) struct Contender {
 impl Contender {
     pub(crate) fn new(name: &'static str, command: String, options: &Jobs) -> Self {
         let answer = match name {
-            "chDB" => Answer::Dropped,
+            "chDB" => Answer::File(options.dir.join("ch.out")),
             "DuckDB" => Answer::File(options.dir.join("duck.out")),
             _ => Answer::Printed,
         };
@@ -64,8 +64,6 @@ pub(crate) enum Answer {
     Printed,
     /// To this file, by the program itself.
     File(PathBuf),
-    /// Nowhere, which spares that program the time of it.
-    Dropped,
 }
 
 fn is_there(command: &str) -> bool {
@@ -103,10 +101,11 @@ impl<'a> Databases<'a> {
         )
     }
 
-    fn chdb(&self, query: &str) -> String {
+    /// The same of chDB, whose answer has these columns.
+    fn chdb(&self, columns: &str, query: &str) -> String {
+        let (python, dir) = (self.python.display(), self.dir.display());
         format!(
-            "{} -c \"import chdb; chdb.query(\\\"{query} SETTINGS max_threads=2, max_memory_usage=1000000000, max_bytes_before_external_group_by=400000000\\\", 'Null')\"",
-            self.python.display()
+            "{python} -c \"import chdb; chdb.query(\\\"INSERT INTO FUNCTION file('{dir}/ch.out', 'TSV', '{columns}') {query} SETTINGS max_threads=2, max_memory_usage=1000000000, max_bytes_before_external_group_by=400000000, engine_file_truncate_on_insert=1\\\")\""
         )
     }
 }
@@ -136,7 +135,10 @@ pub(crate) fn contenders(job: Job, data: &Data, options: &Jobs) -> io::Result<Ve
             if databases.chdb {
                 add(
                     "chDB",
-                    databases.chdb(&format!("SELECT line FROM file('{path}', LineAsString) GROUP BY line")),
+                    databases.chdb(
+                        "line String",
+                        &format!("SELECT line FROM file('{path}', LineAsString) GROUP BY line"),
+                    ),
                 );
             }
             if databases.duckdb {
@@ -164,7 +166,7 @@ pub(crate) fn contenders(job: Job, data: &Data, options: &Jobs) -> io::Result<Ve
                 let query = format!(
                     "SELECT substring(line, 1, position(line, ' ') - 1) AS a, count() AS c FROM file('{path}', LineAsString) GROUP BY a ORDER BY c DESC LIMIT 10"
                 );
-                add("chDB", databases.chdb(&query));
+                add("chDB", databases.chdb("a String, c UInt64", &query));
             }
             if databases.duckdb {
                 let query = format!(
