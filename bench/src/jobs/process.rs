@@ -47,7 +47,11 @@ pub(crate) fn run(command: &str, answer: &Answer, dir: &Path) -> io::Result<Outc
     let seconds = start.elapsed().as_secs_f64();
     let failure = match status.success() {
         true => None,
-        false => Some(said.lines().last().unwrap_or("failed").chars().take(90).collect()),
+        false => {
+            // Some end with advice.
+            let why = said.lines().rfind(|line| line.contains("Error")).or(said.lines().last());
+            Some(why.unwrap_or("failed").chars().take(90).collect())
+        }
     };
     let lines = match answer {
         Answer::Printed => Some(count_lines(&out)?),

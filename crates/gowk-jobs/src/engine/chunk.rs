@@ -172,7 +172,7 @@ impl Chunk {
         true
     }
 
-    /// Cuts and hashes the records and deals them out: to lane `hash mod lanes`.
+    /// Cuts and hashes the records and deals them out to lanes.
     pub(crate) fn deal(&mut self, hasher: &Hasher, keys: &Keys) {
         let bits = self.lanes.len().trailing_zeros();
         let mut lanes = std::mem::take(&mut self.lanes);

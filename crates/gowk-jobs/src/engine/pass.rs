@@ -85,12 +85,10 @@ impl Engine<'_> {
         feed: &Feed<'_>,
         mut each: impl FnMut(&[Chunk]) -> Result<(), JobError> + Send,
     ) -> Result<(), JobError> {
-        let pass =
-            Pass { act: Act::Load, level: 0, prune: None, spill_misses: false, lines: false, limit: 0 };
         let mut chunks: Vec<Chunk> = (0..self.sizes.round).map(|_| Chunk::new(self.sizes.lanes)).collect();
         self.pool.install(|| {
             loop {
-                let (live, more) = deal(self, feed, &pass, &mut chunks)?;
+                let (live, more) = deal(self, feed, 0, &mut chunks, |_| {})?;
                 each(&chunks[..live])?;
                 if !more {
                     return Ok(());
@@ -117,11 +115,19 @@ impl Rounds<'_, '_, '_> {
         stats: &mut Stats,
     ) -> Result<(), JobError> {
         let (engine, feed, pass) = (self.engine, self.feed, self.pass);
+        let deal = |chunks: &mut [Chunk]| {
+            deal(engine, feed, pass.level, chunks, |chunk| {
+                if let Some((sieve, keep)) = pass.prune {
+                    chunk.prune(sieve, keep);
+                }
+                chunk.take_heads();
+            })
+        };
         let round = || (0..engine.sizes.round).map(|_| Chunk::new(engine.sizes.lanes)).collect::<Vec<_>>();
         // While one round is worked on, the one after it is dealt and the answer of the one before it is written.
         let (mut after, mut before) = (round(), round());
         self.chunks = round();
-        let (mut live, mut more) = deal(engine, feed, pass, &mut self.chunks)?;
+        let (mut live, mut more) = deal(&mut self.chunks)?;
         let mut answered = 0;
         loop {
             let now = now_writer(emit);
@@ -129,7 +135,7 @@ impl Rounds<'_, '_, '_> {
                 || self.work(lanes),
                 || {
                     rayon::join(
-                        || if more { deal(engine, feed, pass, &mut after) } else { Ok((0, false)) },
+                        || if more { deal(&mut after) } else { Ok((0, false)) },
                         || write_blocks(now, &before[..answered]),
                     )
                 },
@@ -247,14 +253,15 @@ fn write_blocks(output: Option<&mut Output<'_>>, chunks: &[Chunk]) -> Result<(),
         .map_err(JobError::Output)
 }
 
-/// Fills the chunks: how many, in their order, and whether there may be more.
+/// Fills the chunks, and does `then` with each on the thread that did: how many, in their order, and whether there may be more.
 fn deal(
     engine: &Engine<'_>,
     feed: &Feed<'_>,
-    pass: &Pass<'_>,
+    level: u32,
     chunks: &mut [Chunk],
+    then: impl Fn(&mut Chunk) + Sync,
 ) -> Result<(usize, bool), JobError> {
-    let hasher = engine.hasher(pass.level);
+    let hasher = engine.hasher(level);
     let filled: Result<Vec<bool>, JobError> = chunks
         .par_iter_mut()
         .with_max_len(1)
@@ -262,10 +269,7 @@ fn deal(
             let more = feed.next_into(chunk)?;
             if more {
                 chunk.deal(&hasher, &feed.keys);
-                if let Some((sieve, keep)) = pass.prune {
-                    chunk.prune(sieve, keep);
-                }
-                chunk.take_heads();
+                then(chunk);
             } else {
                 chunk.number = u64::MAX;
             }

@@ -99,16 +99,11 @@ fn digest(hash: u64, bits: u32) -> Digest {
     Digest::from(hash.rotate_left(bits))
 }
 
-/// Of at most so many bits; with many factors to fold by, where that makes it larger by no more than a hundredth.
+/// With many sizes to fold to, and of at most so many bits.
 fn params(items: u64, fpp: f64, most: u64) -> Result<BlockedParams, ParamsError> {
-    let params = match BlockedParams::for_fpp(items.max(1), fpp)? {
-        params if params.bits() > most => BlockedParams::for_bits(most.max(512), items.max(1))?,
-        params => params,
-    };
-    if params.blocks() < 6_000 {
-        return Ok(params);
+    let items = items.max(1);
+    match BlockedParams::foldable(items, fpp)? {
+        params if params.bits() > most => BlockedParams::for_bits(most.max(512), items),
+        params => Ok(params),
     }
-    let blocks = params.blocks().next_multiple_of(60);
-    let larger = BlockedParams::with_shape(blocks, params.span(), params.lanes(), items)?;
-    Ok(larger.with_promise(params.promise()))
 }
