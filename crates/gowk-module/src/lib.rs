@@ -28,6 +28,8 @@ const REPORTED_VERSION: c_int = 80_200;
 
 /// Called once, when the server loads the file.
 fn load(ctx: &Ctx<'_>, args: &Args<'_>) -> Result<(), CommandError> {
+    // The server's allocator pads what it aligns, and counts the padding as memory that is used.
+    gowk::store::align_to_lines_only();
     config::from_arguments(args)?;
     callbacks::register_type::<types::bloom::Bloom>(ctx)?;
     callbacks::register_type::<Loaded<types::cuckoo::Cuckoo>>(ctx)?;

@@ -261,3 +261,20 @@ fn settings_are_seen_and_bad_ones_refused() {
     assert!(added.contains("-ERR the filter would take"), "{added}");
     assert!(redis.say("INFO bf_stats").contains("bf_created:2"));
 }
+
+/// Filters of some megabytes ask for huge pages; what lies between one and the page before it is not the server's to count.
+#[test]
+fn a_large_filter_takes_no_more_of_the_servers_memory_than_its_bits() {
+    let server = Server::start(&["--save", ""]);
+    let mut redis = server.connect();
+    let mut used = || {
+        let info = redis.say("INFO memory");
+        let (_, from) = info.split_once("used_memory:").unwrap();
+        from.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<f64>().unwrap()
+    };
+    let before = used();
+    assert_eq!(server.connect().say("BF.RESERVE r 0.01 10000000"), "+OK");
+    let (grew, filter) = (used() - before, server.connect().say("MEMORY USAGE r").parse::<f64>().unwrap());
+    // The server's allocator rounds up by a quarter at most; with a huge page of padding it is a third.
+    assert!((1.0..1.25).contains(&(grew / filter)), "{grew} bytes for a filter of {filter}");
+}

@@ -15,8 +15,8 @@ if [ ! -d "$work/redis-$version" ]; then
     tar -xzf "$work/redis-$version.tar.gz" -C "$work"
 fi
 
-cargo build --quiet -p gowk-module
-module=$(realpath "$target/debug/libgowk.so")
+[ -n "${GOWK_MODULE:-}" ] || cargo build --quiet -p gowk-module
+module=${GOWK_MODULE:-$(realpath "$target/debug/libgowk.so")}
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 folder=$(mktemp -d)
 redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$folder" --loadmodule "$module" >"$folder/log" &

@@ -118,7 +118,7 @@ impl FuseBuilder {
         let bytes = self.params(expected as u64)?.digest_bytes();
         let mut digests = Vec::new();
         digests.try_reserve_exact((bytes / 8) as usize).map_err(|_| ParamsError::OutOfMemory { bytes })?;
-        advise_huge(&digests);
+        advise_huge(&mut digests);
         digests.extend(keys.map(|key| hasher.digest(&key).h1));
 
         let built = build(digests, self.threads, |items| self.params(items))?;

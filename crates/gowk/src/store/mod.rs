@@ -16,16 +16,18 @@ mod heap;
 mod mapped;
 mod nearby;
 mod non_empty;
+mod pages;
 mod shared;
 
 #[cfg(feature = "std")]
 pub use bytes::MappedBytes;
 pub(crate) use chain::{BATCH, Batch, Bytes, Chain, Found, Long, MOST_LOG, Short, Slots};
-pub use heap::{Heap, advise_huge};
+pub use heap::Heap;
 #[cfg(feature = "std")]
 pub use mapped::Mapped;
 pub(crate) use nearby::{Nearby, NearbyLines, near};
-pub(crate) use non_empty::{Blocks, NonEmpty};
+pub(crate) use non_empty::{Blocks, BlocksMut, NonEmpty};
+pub use pages::{advise_huge, align_to_lines_only};
 pub use shared::Shared;
 pub(crate) use shared::SharedLine;
 

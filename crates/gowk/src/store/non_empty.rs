@@ -97,6 +97,34 @@ impl<'a, const L: usize> Blocks<'a, L> {
     }
 }
 
+/// As [`Blocks`], to write.
+pub(crate) struct BlocksMut<'a, const L: usize>(&'a mut [[Line; L]]);
+
+impl<'a, const L: usize> BlocksMut<'a, L> {
+    /// # Panics
+    /// If there are fewer than `L` lines.
+    #[inline(always)]
+    pub(crate) fn new(lines: &'a mut [Line]) -> Self {
+        let (blocks, _) = lines.as_chunks_mut();
+        assert!(!blocks.is_empty(), "at least one block");
+        Self(blocks)
+    }
+
+    /// The block that a number names.
+    #[inline(always)]
+    pub(crate) fn block(&mut self, n: u64) -> &mut [Line; L] {
+        let at = spread(n, self.0.len());
+        // SAFETY: as in `NonEmpty::line`; `new` saw that there is a block.
+        unsafe { self.0.get_unchecked_mut(at) }
+    }
+
+    /// Asks for the lines of the block that a number names.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, n: u64) {
+        Blocks(&*self.0).fetch(n);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +144,9 @@ mod tests {
                 Blocks::<1>::new(store.lines()).block(u64::MAX),
                 store.lines()[count as usize - 1..].as_chunks().0.first().unwrap()
             ));
+            let mut blocks = BlocksMut::<1>::new(store.lines_mut());
+            blocks.block(u64::MAX)[0].0[1] = 9;
+            assert_eq!(store.line(u64::MAX).0[1], 9);
         }
     }
 

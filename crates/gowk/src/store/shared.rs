@@ -2,9 +2,8 @@
 
 use super::{Heap, Line, StoreMut};
 use crate::error::ParamsError;
-use alloc::vec::Vec;
-use core::mem::ManuallyDrop;
 use core::sync::atomic::{AtomicU64, Ordering};
+use core::{fmt, slice};
 
 /// A line whose words are atomic.
 #[derive(Debug, Default)]
@@ -15,8 +14,9 @@ pub(crate) struct SharedLine(pub(crate) [AtomicU64; 8]);
 ///
 /// Every access is relaxed: a bit is set or it is not, and no other memory is published by it. A thread that must see
 /// another's inserts needs an ordering of its own (joining it, a channel, a lock), as with any shared set.
-#[derive(Debug)]
-pub struct Shared(Vec<SharedLine>);
+///
+/// The heap within is never looked at as plain lines while it is here.
+pub struct Shared(Heap);
 
 impl Shared {
     /// This many empty lines.
@@ -27,14 +27,17 @@ impl Shared {
     /// The lines, for relaxed reads and writes.
     #[inline(always)]
     pub(crate) fn lines(&self) -> &[SharedLine] {
-        &self.0
+        let (start, len) = self.0.raw();
+        // SAFETY: a `SharedLine` has the size, the alignment and the values of a `Line`, and an `AtomicU64` may be written
+        // through a shared reference: the memory is raw to the heap, and nobody holds it as plain lines.
+        unsafe { slice::from_raw_parts(start.cast().as_ptr(), len) }
     }
 
     /// The lines as one run of words.
     #[inline(always)]
     pub(crate) fn words(&self) -> &[AtomicU64] {
         // SAFETY: `SharedLine` is `repr(C)` around `[AtomicU64; 8]` and 64 bytes long, so lines lie as words without gaps.
-        unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len() * 8) }
+        unsafe { slice::from_raw_parts(self.lines().as_ptr().cast(), self.lines().len() * 8) }
     }
 
     /// A copy of the lines as they are now; bits that are being set meanwhile may or may not be in it.
@@ -48,57 +51,38 @@ impl Shared {
 
     /// The lines, no longer shared. Costs nothing.
     pub fn into_heap(self) -> Heap {
-        // SAFETY: see `recast`.
-        Heap(unsafe { recast(self.0) })
+        self.0
     }
 }
 
 impl From<Heap> for Shared {
     fn from(heap: Heap) -> Self {
-        // SAFETY: see `recast`.
-        Self(unsafe { recast(heap.0) })
+        Self(heap)
     }
 }
 
-/// The same memory under another name.
-///
-/// # Safety
-/// `A` and `B` must have the same size, alignment and valid bit patterns, as `Line` and `SharedLine` do: both are 64-byte
-/// aligned arrays of eight words, and an `AtomicU64` is laid out as a `u64`.
-unsafe fn recast<A, B>(memory: Vec<A>) -> Vec<B> {
-    const { assert!(size_of::<A>() == size_of::<B>() && align_of::<A>() == align_of::<B>()) };
-    let mut memory = ManuallyDrop::new(memory);
-    // SAFETY: pointer, length and capacity come from one `Vec` that is not dropped; the caller vouches for the types.
-    unsafe { Vec::from_raw_parts(memory.as_mut_ptr().cast(), memory.len(), memory.capacity()) }
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Shared").field(&self.lines()).finish()
+    }
 }
 
 impl SharedLine {
     /// The line as it is now, word by word.
     #[inline(always)]
     pub(crate) fn load(&self) -> Line {
-        Line(core::array::from_fn(|i| self.0[i].load(Ordering::Relaxed)))
+        Line(core::array::from_fn(|i| self.word(i)))
     }
 
-    /// Whether all bits of `mask` are set.
+    /// One of the eight words, as it is now.
     #[inline(always)]
-    pub(crate) fn covers(&self, mask: &Line) -> bool {
-        let mut missing = 0;
-        for (word, &bits) in self.0.iter().zip(&mask.0) {
-            missing |= bits & !word.load(Ordering::Relaxed);
-        }
-        missing == 0
+    pub(crate) fn word(&self, i: usize) -> u64 {
+        self.0[i % 8].load(Ordering::Relaxed)
     }
 
-    /// Sets the bits of `mask`; true if at least one of them was new to this call.
+    /// Sets bits of one of the eight words; true if one of them was not set before.
     #[inline(always)]
-    pub(crate) fn set(&self, mask: &Line) -> bool {
-        let mut fresh = 0;
-        for (word, &bits) in self.0.iter().zip(&mask.0) {
-            // A word that already holds its bits is only read: no line is dirtied and passed between cores for nothing.
-            if bits & !word.load(Ordering::Relaxed) != 0 {
-                fresh |= bits & !word.fetch_or(bits, Ordering::Relaxed);
-            }
-        }
-        fresh != 0
+    pub(crate) fn or(&self, i: usize, bits: u64) -> bool {
+        bits & !self.0[i % 8].fetch_or(bits, Ordering::Relaxed) != 0
     }
 }

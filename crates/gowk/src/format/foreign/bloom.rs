@@ -94,7 +94,7 @@ impl<M: Maker> ForeignBloom<M> {
         bytes
             .try_reserve_exact(usize::try_from(len).map_err(|_| out_of_memory)?)
             .map_err(|_| out_of_memory)?;
-        advise_huge(&bytes);
+        advise_huge(&mut bytes);
         bytes.resize(len as usize, 0);
         Ok(Self::over(maker, bytes))
     }

@@ -74,7 +74,7 @@ fn read<M: Headed>(mut input: impl Read, len: Option<u64>) -> Result<ForeignBloo
         }
         // The file is as long as it says, so that the memory is justified.
         body.try_reserve_exact(needed as usize).map_err(|_| ParamsError::OutOfMemory { bytes: needed })?;
-        advise_huge(&body);
+        advise_huge(&mut body);
     }
     body.extend_from_slice(&head[start..]);
     let mut tail = body.split_off(body.len().min(usize::try_from(needed).unwrap_or(usize::MAX)));

@@ -29,7 +29,7 @@ use crate::{
     error::ParamsError,
     hash::{HashId, Hasher, Seed},
     params::{Promise, checked_fpp, checked_items},
-    store::{Heap, Line, Store},
+    store::{Heap, Store},
 };
 use alloc::vec::Vec;
 
@@ -79,13 +79,7 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Result<SplitBlockBloom, ForeignEr
     let blocks = len / BLOCK;
     // Nobody wrote down how many values it was made for: as many as keep 1 %.
     let params = SplitBlockParams::with_blocks(blocks, (256 * blocks * 100 / 1053).max(1))?;
-    let mut store = Heap::from_le_bytes(bytes)?;
-    if blocks % 2 == 1 {
-        let mut last = [0; Line::BYTES];
-        last[..BLOCK as usize].copy_from_slice(&bytes[bytes.len() - BLOCK as usize..]);
-        store.push(Line::from_le_bytes(&last));
-    }
-    Ok(SplitBlockBloom::over(params, hasher(), store))
+    Ok(SplitBlockBloom::over(params, hasher(), Heap::from_le_bytes(bytes)?))
 }
 
 /// The bytes of a filter: header and blocks.
