@@ -83,6 +83,12 @@ impl<K: Key> Lookup<K> for AtomicBlockedBloom {
     }
 }
 
+impl<K: Key> LookupMany<K> for AtomicBlockedBloom {
+    fn may_contain_many(&self, keys: &[K], answers: &mut [bool]) {
+        self.may_contain_many_into(keys, answers);
+    }
+}
+
 impl<K: Key> Grow<K> for AtomicBlockedBloom {
     fn empty(ask: Ask) -> Self {
         Self::make(ask)
@@ -122,6 +128,6 @@ pub(super) fn rows<'k, K: Key + Copy + 'k>() -> Vec<Row<'k, K>> {
         growing::<K, Cuckoo>(CUCKOO),
         growing::<K, Window>(WINDOW),
         Row::built_in_bulk::<Ours<BinaryFuse>>(FUSE).against(&[]),
-        Row::growing::<AtomicBlockedBloom>(ATOMIC).inserting_many::<AtomicBlockedBloom>().against(&[]),
+        Row::growing_in_bulk::<AtomicBlockedBloom>(ATOMIC).against(&[]),
     ]
 }

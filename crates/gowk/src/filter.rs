@@ -2,6 +2,7 @@
 //! call on a filter that is built once.
 
 use crate::{
+    bulk::{Keys, Source},
     error::{Full, MergeError},
     hash::{Digest, Hasher, Key},
     stats::Stats,
@@ -33,6 +34,12 @@ pub trait Filter {
         }
     }
 
+    /// As [`answer`](Self::answer), by the loop that suits where the digests come from.
+    #[doc(hidden)]
+    fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
+        self.answer(source.digests(), answers);
+    }
+
     /// What the filter holds and how well. Reads the whole filter.
     fn stats(&self) -> Stats;
 
@@ -62,7 +69,7 @@ pub trait Filter {
         let hasher = *self.hasher();
         // Asked once, not for each key.
         match hasher.as_rapid() {
-            Some(hash) => self.answer(keys.iter().map(|key| key.digest(hash)), answers),
+            Some(hash) => self.answer_source(Keys::new(keys, *hash), answers),
             None => self.answer(keys.iter().map(|key| key.digest(&hasher)), answers),
         }
     }
@@ -98,6 +105,12 @@ pub trait Insert: Filter {
     /// Puts them all in, fetching memory ahead. Where one does not fit, those before it are in and the rest are not.
     fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) -> Self::Outcome<()>;
 
+    /// As [`insert_from`](Self::insert_from), by the loop that suits where the digests come from.
+    #[doc(hidden)]
+    fn insert_source(&mut self, source: impl Source) -> Self::Outcome<()> {
+        self.insert_from(source.digests())
+    }
+
     /// Puts a key into the set.
     ///
     /// ```
@@ -118,7 +131,7 @@ pub trait Insert: Filter {
     fn insert_many<K: Key>(&mut self, keys: &[K]) -> Self::Outcome<()> {
         let hasher = *self.hasher();
         match hasher.as_rapid() {
-            Some(hash) => self.insert_from(keys.iter().map(|key| key.digest(hash))),
+            Some(hash) => self.insert_source(Keys::new(keys, *hash)),
             None => self.insert_from(keys.iter().map(|key| key.digest(&hasher))),
         }
     }

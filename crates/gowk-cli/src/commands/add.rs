@@ -54,7 +54,7 @@ impl Add {
                         extractor.digests(block, &hasher, &mut digests)?;
                         anyhow::Ok(digests)
                     },
-                    |digests| Ok(filter.insert_from(digests.into_iter())?),
+                    |digests| Ok(filter.insert_many(&digests)?),
                 )?;
                 states.iter().map(Extractor::skipped).sum()
             }

@@ -167,7 +167,7 @@ fn empty<F: Build>(keys: &[Digest], fpp: f64, hasher: Hasher) -> anyhow::Result<
 }
 
 fn filled(mut filter: AnyFilter, keys: &[Digest]) -> anyhow::Result<AnyFilter> {
-    filter.insert_from(keys.iter().copied())?;
+    filter.insert_many(keys)?;
     Ok(filter)
 }
 
@@ -190,11 +190,11 @@ fn measure(
         let built = make(present, fpp, hasher)?;
         note(0, started);
         let started = Instant::now();
-        built.answer(present.iter().copied(), &mut answers);
+        built.may_contain_many_into(present, &mut answers);
         note(1, started);
         missed = answers.iter().filter(|maybe| !**maybe).count();
         let started = Instant::now();
-        built.answer(absent.iter().copied(), &mut answers);
+        built.may_contain_many_into(absent, &mut answers);
         note(2, started);
         hits = answers.iter().filter(|maybe| **maybe).count();
         filter = Some(built);

@@ -40,7 +40,7 @@ impl Held {
     }
 
     pub(crate) fn answer(&self, digests: &[Digest], answers: &mut [bool]) {
-        each!(self, filter => filter.answer(digests.iter().copied(), answers));
+        each!(self, filter => filter.may_contain_many_into(digests, answers));
     }
 
     /// Puts the key in; the hash is the filter's.
@@ -72,7 +72,7 @@ impl Held {
     pub(crate) fn insert_from(&mut self, digests: &[Digest]) -> PyResult<()> {
         match self {
             Self::Foreign(filter) => filter.insert_from(digests.iter().copied()).or_raise(),
-            _ => self.heap()?.insert_from(digests.iter().copied()).or_raise(),
+            _ => self.heap()?.insert_many(digests).or_raise(),
         }
     }
 

@@ -21,7 +21,7 @@
 use super::mixture::mean_over_blocks;
 use crate::{
     builder::{Build, Builder},
-    bulk::{Stages, staged},
+    bulk::{AHEAD, Source, Stages, Stream},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     format::{Body, Fields, Head, OpenError, ParamsWriter, Persist},
@@ -254,7 +254,11 @@ impl<S: Store> Filter for SplitBlockBloom<S> {
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
-        self.isa.run(Answer { filter: self, digests, answers });
+        self.answer_source(Stream(digests), answers);
+    }
+
+    fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
+        self.isa.run(Answer { filter: self, source, answers });
     }
 
     fn stats(&self) -> Stats {
@@ -293,7 +297,11 @@ impl<S: StoreMut> Insert for SplitBlockBloom<S> {
     }
 
     fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) {
-        self.isa.run(SetAll { filter: self, digests });
+        self.insert_source(Stream(digests));
+    }
+
+    fn insert_source(&mut self, source: impl Source) {
+        self.isa.run(SetAll { filter: self, source });
     }
 }
 
@@ -400,19 +408,18 @@ impl<S: StoreMut, K: Key + ?Sized> Task for Set<'_, S, K> {
 
 struct Answer<'a, S, I> {
     filter: &'a SplitBlockBloom<S>,
-    digests: I,
+    source: I,
     answers: &'a mut [bool],
 }
 
-impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
+impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        let digests = self.digests.take(self.answers.len());
         let blocks = split_blocks(self.filter.store.lines());
-        let answers = self.answers.iter_mut();
-        staged(digests, Answering { machine, count: self.filter.params.blocks, blocks, answers });
+        let questions = Answering { machine, count: self.filter.params.blocks, blocks };
+        self.source.answered::<AHEAD, _>(questions, self.answers);
     }
 }
 
@@ -420,12 +427,12 @@ struct Answering<'a, M> {
     machine: M,
     count: u64,
     blocks: &'a [[u32; 8]],
-    answers: core::slice::IterMut<'a, bool>,
 }
 
 impl<M: Machine> Stages for Answering<'_, M> {
     type Item = Digest;
     type Place = (usize, u32);
+    type Answer = bool;
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> (usize, u32) {
@@ -433,28 +440,24 @@ impl<M: Machine> Stages for Answering<'_, M> {
     }
 
     #[inline(always)]
-    fn act(&mut self, (at, word): (usize, u32)) {
-        if let Some(answer) = self.answers.next() {
-            *answer = self.machine.split_covers(&self.blocks[at], word, &SALTS);
-        }
+    fn act(&mut self, (at, word): (usize, u32)) -> bool {
+        self.machine.split_covers(&self.blocks[at], word, &SALTS)
     }
 }
 
 struct SetAll<'a, S, I> {
     filter: &'a mut SplitBlockBloom<S>,
-    digests: I,
+    source: I,
 }
 
-impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
+impl<S: StoreMut, I: Source> Task for SetAll<'_, S, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let count = self.filter.params.blocks;
-        staged(
-            self.digests,
-            Setting { machine, count, blocks: split_blocks_mut(self.filter.store.lines_mut()) },
-        );
+        let stages = Setting { machine, count, blocks: split_blocks_mut(self.filter.store.lines_mut()) };
+        self.source.staged::<AHEAD, _>(stages);
     }
 }
 
@@ -467,6 +470,7 @@ struct Setting<'a, M> {
 impl<M: Machine> Stages for Setting<'_, M> {
     type Item = Digest;
     type Place = (usize, u32);
+    type Answer = ();
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> (usize, u32) {

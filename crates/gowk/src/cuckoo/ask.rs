@@ -8,39 +8,30 @@ use super::{
     slots::{Lanes, Word},
 };
 use crate::{
-    bulk::{Stages, staged},
+    bulk::{AHEAD, Source, Stages},
     hash::Digest,
     store::Line,
 };
-use core::slice;
 
 /// The most bits of a print that the table is made for.
 const TABLE_BITS: u32 = 10;
 
 /// Answers whether the tags of these digests are in their buckets.
 #[inline(always)]
-pub(super) fn ask(
-    layout: Layout,
-    lanes: &Lanes,
-    lines: &[Line],
-    digests: impl Iterator<Item = Digest>,
-    answers: &mut [bool],
-) {
+pub(super) fn ask(layout: Layout, lanes: &Lanes, lines: &[Line], source: impl Source, answers: &mut [bool]) {
     let mut table = [0; 1 << TABLE_BITS];
     let prints = layout.prints();
     let pays = prints <= table.len() && answers.len() >= 8 * prints;
     let (ones, highs) = lanes.narrow_masks();
-    let ask = Ask::<false> { layout, lanes, lines, ones, highs, table: &table, answers: answers.iter_mut() };
     if !pays {
-        return staged(digests, ask);
+        let ask = Ask::<false> { layout, lanes, lines, ones, highs, table: &table };
+        return source.answered::<AHEAD, _>(ask, answers);
     }
     for (print, shift) in (0..).zip(&mut table[..prints]) {
         *shift = layout.shift(1, print);
     }
-    staged(
-        digests,
-        Ask::<true> { layout, lanes, lines, ones, highs, table: &table, answers: answers.iter_mut() },
-    );
+    let ask = Ask::<true> { layout, lanes, lines, ones, highs, table: &table };
+    source.answered::<AHEAD, _>(ask, answers);
 }
 
 struct Ask<'a, const TABLE: bool> {
@@ -50,7 +41,6 @@ struct Ask<'a, const TABLE: bool> {
     ones: u64,
     highs: u64,
     table: &'a [u64; 1 << TABLE_BITS],
-    answers: slice::IterMut<'a, bool>,
 }
 
 /// A bucket on its way, and what it is compared with.
@@ -62,6 +52,7 @@ struct Nest {
 
 impl<const TABLE: bool> Stages for Ask<'_, TABLE> {
     type Item = Digest;
+    type Answer = bool;
     type Place = [Nest; 2];
 
     #[inline(always)]
@@ -82,14 +73,12 @@ impl<const TABLE: bool> Stages for Ask<'_, TABLE> {
     }
 
     #[inline(always)]
-    fn act(&mut self, nests: [Nest; 2]) {
+    fn act(&mut self, nests: [Nest; 2]) -> bool {
         let Self { lines, ones, highs, .. } = self;
         let found = nests.iter().fold(0, |found, nest| {
             let differ = u64::read(lines, nest.bit) ^ nest.tags;
             found | differ.wrapping_sub(*ones) & !differ
         });
-        if let Some(answer) = self.answers.next() {
-            *answer = found & *highs != 0;
-        }
+        found & *highs != 0
     }
 }

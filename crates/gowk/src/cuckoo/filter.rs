@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     builder::{Build, Builder},
+    bulk::{Source, Stream},
     error::{Full, ParamsError},
     filter::{Filter, Insert, Inserted, Remove, Removed},
     hash::{Digest, Hasher, Key},
@@ -293,7 +294,11 @@ impl<S: Store> Filter for Cuckoo<S> {
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
-        self.isa.run(Answer { filter: self, digests, answers });
+        self.answer_source(Stream(digests), answers);
+    }
+
+    fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
+        self.isa.run(Answer { filter: self, source, answers });
     }
 
     /// What is in it. The rate is also the chance that removing a key that was never inserted takes away another, which is then

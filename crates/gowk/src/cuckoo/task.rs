@@ -7,7 +7,7 @@ use super::{
     slots::Lanes,
 };
 use crate::{
-    bulk::pipeline,
+    bulk::{Source, pipeline},
     error::Full,
     filter::Inserted,
     hash::{Digest, Key},
@@ -37,20 +37,20 @@ impl<S: Store, K: Key + ?Sized> Task for Holds<'_, S, K> {
 
 pub(super) struct Answer<'a, S, I> {
     pub(super) filter: &'a Cuckoo<S>,
-    pub(super) digests: I,
+    pub(super) source: I,
     pub(super) answers: &'a mut [bool],
 }
 
-impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
+impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, _: impl Machine) {
         let filter = self.filter;
-        let digests = self.digests.take(self.answers.len());
         if filter.common {
-            return ask(filter.layout, &filter.lanes, filter.lines(), digests, self.answers);
+            return ask(filter.layout, &filter.lanes, filter.lines(), self.source, self.answers);
         }
+        let digests = self.source.digests().take(self.answers.len());
         let mut answers = self.answers.iter_mut();
         by_shape!(filter.params, D, B, W => pipeline(digests, |digest| filter.fetch::<D, B>(digest), |spot| {
             if let Some(answer) = answers.next() {

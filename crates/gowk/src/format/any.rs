@@ -11,6 +11,7 @@ use crate::{
         blocked::BlockedBloom, classic::Bloom, counting::CountingBloom, scalable::ScalableBloom,
         split_block::SplitBlockBloom,
     },
+    bulk::Source,
     cuckoo::Cuckoo,
     filter::Filter,
     fuse::BinaryFuse,
@@ -100,6 +101,10 @@ impl<S: Store> Filter for AnyFilter<S> {
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
         each!(self, filter => filter.answer(digests, answers));
+    }
+
+    fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
+        each!(self, filter => filter.answer_source(source, answers));
     }
 
     fn stats(&self) -> Stats {

@@ -5,7 +5,7 @@ use super::any::AnyFilter;
 use crate::{
     error::{Full, MergeError},
     filter::{Filter, Insert, Merge, Remove, Removed},
-    hash::Digest,
+    hash::{Digest, Key},
     stats::Family,
     store::Store,
 };
@@ -84,6 +84,21 @@ impl AnyFilter {
             Self::CountingBloom(filter) => filter.insert_from(digests),
             Self::Window(filter) => filter.insert_from(digests),
             Self::Cuckoo(filter) => filter.insert_from(digests).map_err(ChangeError::Full)?,
+            Self::BinaryFuse(_) => return Err(ChangeError::CannotInsert { family: Family::BinaryFuse }),
+        }
+        Ok(())
+    }
+
+    /// Puts many keys (or [`Digest`]s) into the set. Where one does not fit, those before it are in and the rest are not.
+    pub fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<(), ChangeError> {
+        match self {
+            Self::BlockedBloom(filter) => filter.insert_many(keys),
+            Self::Bloom(filter) => filter.insert_many(keys),
+            Self::SplitBlockBloom(filter) => filter.insert_many(keys),
+            Self::ScalableBloom(filter) => filter.insert_many(keys),
+            Self::CountingBloom(filter) => filter.insert_many(keys),
+            Self::Window(filter) => filter.insert_many(keys),
+            Self::Cuckoo(filter) => filter.insert_many(keys).map_err(ChangeError::Full)?,
             Self::BinaryFuse(_) => return Err(ChangeError::CannotInsert { family: Family::BinaryFuse }),
         }
         Ok(())

@@ -14,8 +14,8 @@
 )]
 
 use super::{Lanes, Machine, SALTS, Task, Trio, Windows};
-use crate::store::Line;
-use core::arch::x86_64::*;
+use crate::store::{Line, SharedLine};
+use core::arch::{asm, x86_64::*};
 
 /// Proof that the processor has AVX2 and BMI2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Avx2 {
 
     /// Runs a task compiled for this instruction set.
     #[inline(always)]
-    pub(super) fn run<T: Task>(self, task: T) -> T::Output {
+    pub(crate) fn run<T: Task>(self, task: T) -> T::Output {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn compiled_for_avx2<T: Task>(machine: Avx2, task: T) -> T::Output {
             task.run(machine)
@@ -58,22 +58,68 @@ unsafe fn window(word: u32, windows: &Windows) -> __m256i {
     unsafe { _mm256_load_si256(windows.0.as_ptr().cast::<u8>().add((word & 0xe0) as usize).cast()) }
 }
 
-/// Where in its dword each lane has the key's bit: the five bits below the top one. Two shifts, not a shift and a mask,
-/// which would have to be loaded.
+/// Where in its dword each lane has the key's bit: the five bits below the top one. A shift and a mask: of two shifts the
+/// compiler makes a second multiplication, by twice the salts.
 #[inline(always)]
 unsafe fn places(products: __m256i) -> __m256i {
     // SAFETY: the caller has AVX2.
-    unsafe { _mm256_srli_epi32::<27>(_mm256_slli_epi32::<1>(products)) }
+    unsafe { _mm256_and_si256(_mm256_srli_epi32::<26>(products), _mm256_set1_epi32(31)) }
+}
+
+/// The two halves of a line.
+#[inline(always)]
+unsafe fn halves(line: &Line) -> (__m256i, __m256i) {
+    // SAFETY: the caller has AVX2; a `Line` is 64 bytes on a 64-byte boundary.
+    unsafe {
+        let first = line.0.as_ptr().cast::<__m256i>();
+        (_mm256_load_si256(first), _mm256_load_si256(first.add(1)))
+    }
+}
+
+/// The two halves of a line that other threads may be writing, as they are now.
+///
+/// By sixteen aligned bytes, which every processor with AVX reads at once, so that no word is read in parts: the same as
+/// eight relaxed loads, of which the compiler would make eight instructions, and as many to bring them into registers.
+/// For it to load registers itself would be a race.
+#[inline(always)]
+unsafe fn shared_halves(line: &SharedLine) -> (__m256i, __m256i) {
+    let [a, b, c, d]: [__m128i; 4];
+    // SAFETY: the caller has AVX2; a `SharedLine` is 64 bytes on a 64-byte boundary, read and nothing else.
+    unsafe {
+        asm!(
+            "vmovdqa {a}, [{line}]",
+            "vmovdqa {b}, [{line} + 16]",
+            "vmovdqa {c}, [{line} + 32]",
+            "vmovdqa {d}, [{line} + 48]",
+            line = in(reg) line,
+            a = out(xmm_reg) a,
+            b = out(xmm_reg) b,
+            c = out(xmm_reg) c,
+            d = lateout(xmm_reg) d,
+            options(nostack, preserves_flags, readonly),
+        );
+        (_mm256_set_m128i(b, a), _mm256_set_m128i(d, c))
+    }
 }
 
 /// The dword of each lane that has the key's bit: of the half that the top bit of the product says.
 #[inline(always)]
-unsafe fn dwords(line: &Line, products: __m256i) -> __m256 {
-    // SAFETY: the caller has AVX2; a `Line` is 64 bytes on a 64-byte boundary.
+unsafe fn dwords((first, second): (__m256i, __m256i), products: __m256i) -> __m256 {
+    // SAFETY: the caller has AVX2.
     unsafe {
-        let halves = line.0.as_ptr().cast::<f32>();
-        let (first, second) = (_mm256_load_ps(halves), _mm256_load_ps(halves.add(8)));
+        let (first, second) = (_mm256_castsi256_ps(first), _mm256_castsi256_ps(second));
         _mm256_blendv_ps(first, second, _mm256_castsi256_ps(products))
+    }
+}
+
+/// Whether a line of these halves has every bit of this key's mask.
+#[inline(always)]
+unsafe fn cover(halves: (__m256i, __m256i), word: u32, windows: &Windows) -> bool {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let product = products(word, &SALTS);
+        let bits = _mm256_srlv_epi32(_mm256_castps_si256(dwords(halves, product)), places(product));
+        _mm256_testc_si256(bits, window(word, windows)) != 0
     }
 }
 
@@ -91,26 +137,9 @@ unsafe fn masks(word: u32, windows: &Windows) -> (__m256i, __m256i) {
 
 impl Machine for Avx2 {
     #[inline(always)]
-    fn mask(self, word: u32, windows: &Windows) -> Line {
-        let mut line = Line::ZERO;
-        // SAFETY: `self` proves AVX2; a `Line` is 64 bytes on a 64-byte boundary.
-        unsafe {
-            let (first, second) = masks(word, windows);
-            let to = line.0.as_mut_ptr().cast::<__m256i>();
-            _mm256_store_si256(to, first);
-            _mm256_store_si256(to.add(1), second);
-        }
-        line
-    }
-
-    #[inline(always)]
     fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool {
-        // SAFETY: `self` proves AVX2; a `Line` is 64 bytes on a 64-byte boundary.
-        unsafe {
-            let product = products(word, &SALTS);
-            let bits = _mm256_srlv_epi32(_mm256_castps_si256(dwords(line, product)), places(product));
-            _mm256_testc_si256(bits, window(word, windows)) != 0
-        }
+        // SAFETY: `self` proves AVX2.
+        unsafe { cover(halves(line), word, windows) }
     }
 
     /// The lanes of the three lines are blended into one register before anything is done with them.
@@ -119,8 +148,10 @@ impl Machine for Avx2 {
         // SAFETY: as in `covers`.
         unsafe {
             let product = products(word, &SALTS);
-            let [first, second, third] =
-                [dwords(lines[0], product), dwords(lines[1], product), dwords(lines[2], product)];
+            // Not by a closure, which would not know the instruction set.
+            let first = dwords(halves(lines[0]), product);
+            let second = dwords(halves(lines[1]), product);
+            let third = dwords(halves(lines[2]), product);
             let [of_second, of_third] = [window(word, &trio.masks[0]), window(word, &trio.masks[1])];
             let two = _mm256_blendv_ps(first, second, _mm256_castsi256_ps(of_second));
             let three = _mm256_blendv_ps(two, third, _mm256_castsi256_ps(of_third));
@@ -133,16 +164,42 @@ impl Machine for Avx2 {
     fn set(self, line: &mut Line, word: u32, windows: &Windows) -> bool {
         // SAFETY: as in `covers`.
         unsafe {
-            let want = masks(word, windows);
+            let (want, have) = (masks(word, windows), halves(line));
             let first = line.0.as_mut_ptr().cast::<__m256i>();
-            let second = first.add(1);
-            let have = (_mm256_load_si256(first), _mm256_load_si256(second));
             _mm256_store_si256(first, _mm256_or_si256(have.0, want.0));
-            _mm256_store_si256(second, _mm256_or_si256(have.1, want.1));
+            _mm256_store_si256(first.add(1), _mm256_or_si256(have.1, want.1));
             let fresh =
                 _mm256_or_si256(_mm256_andnot_si256(have.0, want.0), _mm256_andnot_si256(have.1, want.1));
             _mm256_testz_si256(fresh, fresh) == 0
         }
+    }
+
+    #[inline(always)]
+    fn shared_covers(self, line: &SharedLine, word: u32, windows: &Windows) -> bool {
+        // SAFETY: `self` proves AVX2.
+        unsafe { cover(shared_halves(line), word, windows) }
+    }
+
+    /// Words that already hold their bits are only read, so that no line is dirtied and passed between cores for nothing. The
+    /// others are counted off by one loop: eight branches that no processor foresees took longer than the atomic steps.
+    #[inline(always)]
+    fn shared_set(self, line: &SharedLine, word: u32, windows: &Windows) -> bool {
+        let mut want = Line::ZERO;
+        // SAFETY: as in `covers`; a `Line` is 64 bytes on a 64-byte boundary.
+        let mut lacking = unsafe {
+            let (masks, have) = (masks(word, windows), shared_halves(line));
+            let to = want.0.as_mut_ptr().cast::<__m256i>();
+            _mm256_store_si256(to, masks.0);
+            _mm256_store_si256(to.add(1), masks.1);
+            lacks(have.0, masks.0) | lacks(have.1, masks.1) << 4
+        };
+        let mut fresh = false;
+        while lacking != 0 {
+            let i = lacking.trailing_zeros() as usize;
+            fresh |= line.or(i, want.0[i % 8]);
+            lacking &= lacking - 1;
+        }
+        fresh
     }
 
     #[inline(always)]
@@ -163,6 +220,16 @@ impl Machine for Avx2 {
             _mm256_storeu_si256(block.as_mut_ptr().cast(), _mm256_or_si256(have, want));
             _mm256_testc_si256(have, want) == 0
         }
+    }
+}
+
+/// Which of four words lack a bit that is wanted.
+#[inline(always)]
+unsafe fn lacks(have: __m256i, want: __m256i) -> u32 {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let whole = _mm256_cmpeq_epi64(_mm256_andnot_si256(have, want), _mm256_setzero_si256());
+        !_mm256_movemask_pd(_mm256_castsi256_pd(whole)) as u32 & 0b1111
     }
 }
 

@@ -12,7 +12,7 @@ mod avx2;
 pub mod bytes;
 pub(crate) mod portable;
 
-use crate::store::Line;
+use crate::store::{Line, SharedLine};
 
 /// Which lanes of a line a key uses: a 1 in the low bit of each, for the eight places where the window may begin.
 #[derive(Debug, Clone, Copy)]
@@ -50,14 +50,16 @@ pub(crate) const SALTS: Lanes = Lanes([
 
 /// One way to do the work on a line.
 pub(crate) trait Machine: Copy {
-    /// The bits that a key sets in its line.
-    fn mask(self, word: u32, windows: &Windows) -> Line;
     /// Whether the line has every bit of this key's mask. No branch depends on the line.
     fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool;
     /// Whether three lines have, each in lanes of its own, every bit of this key's masks.
     fn covers_three(self, lines: [&Line; 3], word: u32, trio: &Trio) -> bool;
     /// Sets the key's bits; true if one of them was not set before.
     fn set(self, line: &mut Line, word: u32, windows: &Windows) -> bool;
+    /// As [`covers`](Self::covers), of a line that other threads may be setting bits in.
+    fn shared_covers(self, line: &SharedLine, word: u32, windows: &Windows) -> bool;
+    /// As [`set`](Self::set), in such a line; true if one of the bits was set by this call.
+    fn shared_set(self, line: &SharedLine, word: u32, windows: &Windows) -> bool;
     /// Whether a 256-bit half of a line has all eight bits of a split-block key.
     fn split_covers(self, block: &[u32; 8], word: u32, salts: &Lanes) -> bool;
     /// Sets them; true if one of them was not set before.
@@ -74,6 +76,23 @@ pub(crate) trait Task {
     fn run(self, machine: impl Machine) -> Self::Output;
 }
 
+/// An instruction set that is more than plain Rust, and proof that this processor has it.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) use avx2::Avx2 as Wide;
+
+/// There is none on this machine.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wide {}
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+impl Wide {
+    #[inline(always)]
+    pub(crate) fn run<T: Task>(self, _: T) -> T::Output {
+        match self {}
+    }
+}
+
 /// An instruction set that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Isa {
@@ -81,7 +100,7 @@ pub(crate) enum Isa {
     Portable,
     /// AVX2 and BMI2: Intel since 2013, AMD since 2015.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    Avx2(avx2::Avx2),
+    Avx2(Wide),
 }
 
 impl Isa {
@@ -94,6 +113,15 @@ impl Isa {
             return Self::Avx2(avx2);
         }
         Self::Portable
+    }
+
+    /// It, if it is more than plain Rust: for code that asks once for this and for something else.
+    pub(crate) fn wide(self) -> Option<Wide> {
+        match self {
+            Self::Portable => None,
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Self::Avx2(wide) => Some(wide),
+        }
     }
 
     /// Every one that this processor has.
@@ -119,6 +147,7 @@ impl Isa {
 mod tests {
     use super::*;
     use crate::bloom::{blocked::windows, classic::trio};
+    use core::sync::atomic::AtomicU64;
     use proptest::prelude::*;
 
     fn line() -> impl Strategy<Value = Line> {
@@ -132,15 +161,24 @@ mod tests {
 
     struct Both<'a>(&'a mut Line, u32, u32);
     impl Task for Both<'_> {
-        type Output = (Line, bool, bool, bool);
+        type Output = (bool, bool, bool);
+        #[inline(always)]
+        fn run(self, m: impl Machine) -> Self::Output {
+            let w = windows(self.2);
+            (m.covers(self.0, self.1, w), m.set(self.0, self.1, w), m.covers(self.0, self.1, w))
+        }
+    }
+
+    struct Shared<'a>(&'a SharedLine, u32, u32);
+    impl Task for Shared<'_> {
+        type Output = (bool, bool, bool);
         #[inline(always)]
         fn run(self, m: impl Machine) -> Self::Output {
             let w = windows(self.2);
             (
-                m.mask(self.1, w),
-                m.covers(self.0, self.1, w),
-                m.set(self.0, self.1, w),
-                m.covers(self.0, self.1, w),
+                m.shared_covers(self.0, self.1, w),
+                m.shared_set(self.0, self.1, w),
+                m.shared_covers(self.0, self.1, w),
             )
         }
     }
@@ -173,12 +211,16 @@ mod tests {
         fn every_isa_agrees_with_portable(line in line(), word: u32, lanes in 1u32..=8) {
             let mut expected = line;
             let answers = Isa::Portable.run(Both(&mut expected, word, lanes));
-            prop_assert_eq!(answers.1, !answers.2);
-            prop_assert!(answers.3);
+            prop_assert_eq!(answers.0, !answers.1);
+            prop_assert!(answers.2);
             for isa in Isa::available() {
                 let mut got = line;
                 prop_assert_eq!(isa.run(Both(&mut got, word, lanes)), answers);
                 prop_assert_eq!(got, expected);
+
+                let shared = SharedLine(line.0.map(AtomicU64::new));
+                prop_assert_eq!(isa.run(Shared(&shared, word, lanes)), answers);
+                prop_assert_eq!(shared.load(), expected);
             }
         }
 

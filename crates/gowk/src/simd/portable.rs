@@ -1,7 +1,7 @@
 //! The specification of every line operation, in plain Rust.
 
 use super::{Lanes, Machine, SALTS, Task, Trio, Windows};
-use crate::store::Line;
+use crate::store::{Line, SharedLine};
 
 /// Any processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +47,6 @@ fn split_mask(word: u32, salts: &Lanes) -> [u32; 8] {
 
 impl Machine for Portable {
     #[inline(always)]
-    fn mask(self, word: u32, windows: &Windows) -> Line {
-        mask(word, windows)
-    }
-
-    #[inline(always)]
     fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool {
         let mask = mask(word, windows);
         let missing = line.0.iter().zip(mask.0).fold(0, |missing, (have, want)| missing | (want & !have));
@@ -76,6 +71,24 @@ impl Machine for Portable {
             *have |= want;
         }
         fresh != 0
+    }
+
+    #[inline(always)]
+    fn shared_covers(self, line: &SharedLine, word: u32, windows: &Windows) -> bool {
+        self.covers(&line.load(), word, windows)
+    }
+
+    #[inline(always)]
+    fn shared_set(self, line: &SharedLine, word: u32, windows: &Windows) -> bool {
+        let mask = mask(word, windows);
+        let mut fresh = false;
+        for (i, want) in mask.0.into_iter().enumerate() {
+            // A word that already holds its bits is only read: no line is dirtied and passed between cores for nothing.
+            if want & !line.word(i) != 0 {
+                fresh |= line.or(i, want);
+            }
+        }
+        fresh
     }
 
     #[inline(always)]

@@ -27,7 +27,11 @@ impl Nearby {
     /// The line that a number names.
     #[inline(always)]
     pub(crate) fn line(self, n: u64) -> usize {
-        ((u128::from(n) * u128::from(self.lines)) >> 64) as usize
+        let line = ((u128::from(n) * u128::from(self.lines)) >> 64) as usize;
+        // SAFETY: n < 2^64, so n L / 2^64 < L, as `new` saw that L > 0. Said to the compiler, which need not ask then whether counting on
+        // by nothing goes past the end: the first line of a key's first round is the one that is named.
+        unsafe { core::hint::assert_unchecked((line as u64) < self.lines) };
+        line
     }
 
     /// The line that the low bits of `by` count on to from `line`, which is one of ours.

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     bloom::blocked::{block_of, by_span, covers, line_fpp, set, windows, words},
     builder::{Build, Builder},
-    bulk::Ring,
+    bulk::{Ring, Source, Stages, Stream},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     hash::{Digest, Hasher, Key},
@@ -278,7 +278,11 @@ impl<S: Store> Filter for Window<S> {
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
-        self.isa.run(Answer { filter: self, digests, answers });
+        self.answer_source(Stream(digests), answers);
+    }
+
+    fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
+        self.isa.run(Answer { filter: self, source, answers });
     }
 
     fn stats(&self) -> Stats {
@@ -426,35 +430,46 @@ impl<S: StoreMut, K: Key + ?Sized> Task for Set<'_, S, K> {
 
 struct Answer<'a, S, I> {
     filter: &'a Window<S>,
-    digests: I,
+    source: I,
     answers: &'a mut [bool],
 }
 
-impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
+impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let Window { params, windows, store, .. } = self.filter;
-        let digests = self.digests.take(self.answers.len());
-        let mut answers = self.answers.iter_mut();
         by_span!(params.span(), L => {
             let (parts, _) = store.lines().as_chunks::<L>();
-            let mut ring = Ring::<Digest, BLOCKS_AHEAD>::new();
-            for digest in digests {
-                for lines in block(parts, params, digest) {
-                    prefetch_block(lines);
-                }
-                if let Some(digest) = ring.push(digest)
-                    && let Some(answer) = answers.next()
-                {
-                    *answer = covers_any(machine, block(parts, params, digest), words(digest), windows);
-                }
-            }
-            while let (Some(digest), Some(answer)) = (ring.pop(), answers.next()) {
-                *answer = covers_any(machine, block(parts, params, digest), words(digest), windows);
-            }
+            self.source.answered::<BLOCKS_AHEAD, _>(Answering { machine, windows, params, parts }, self.answers);
         });
+    }
+}
+
+struct Answering<'a, M, const L: usize> {
+    machine: M,
+    windows: &'a Windows,
+    params: &'a WindowParams,
+    parts: &'a [[Line; L]],
+}
+
+impl<M: Machine, const L: usize> Stages for Answering<'_, M, L> {
+    type Item = Digest;
+    type Place = Digest;
+    type Answer = bool;
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> Digest {
+        for lines in block(self.parts, self.params, digest) {
+            prefetch_block(lines);
+        }
+        digest
+    }
+
+    #[inline(always)]
+    fn act(&mut self, digest: Digest) -> bool {
+        covers_any(self.machine, block(self.parts, self.params, digest), words(digest), self.windows)
     }
 }
 

@@ -85,7 +85,7 @@ impl Filling<'_> {
             |(extractor, digests), block| {
                 digests.clear();
                 extractor.digests(block, &self.hasher, digests)?;
-                filter.insert_from(digests.iter().copied());
+                filter.insert_many(digests);
                 anyhow::Ok(())
             },
         )?;
@@ -102,7 +102,7 @@ impl Filling<'_> {
         let (mut kept, mut large, most) = (Vec::new(), None::<BlockedBloom>, self.memory / 2 / 8);
         let skipped = self.hashed(|digests| {
             if let Some(filter) = &mut large {
-                filter.insert_from(digests.iter().copied());
+                filter.insert_many(digests);
                 return Ok(());
             }
             kept.extend(digests.iter().map(|digest| digest.h1));

@@ -79,7 +79,7 @@ impl Asker {
             }
         }
         self.answers.resize(self.digests.len(), false);
-        filter.answer(self.digests.iter().copied(), &mut self.answers);
+        filter.may_contain_many_into(&self.digests, &mut self.answers);
         let mut answers = self.answers.iter().map(|known| Outcome::of(*known));
         if self.are_lines {
             self.outcomes.extend(answers);

@@ -2,12 +2,12 @@
 
 use super::{
     filter::BlockedBloom,
-    layout::{block_of, windows, words},
-    sizing::BlockedParams,
+    layout::{block_of, keep, kept, windows, words},
+    sizing::{BlockedParams, by_span},
 };
 use crate::{
     builder::{Build, Builder},
-    bulk::{Stages, staged},
+    bulk::{AHEAD, Keys, Source, Stages, Stream},
     error::ParamsError,
     filter::Inserted,
     hash::{Digest, Hasher, Key},
@@ -91,44 +91,64 @@ impl AtomicBlockedBloom {
     }
 
     /// Puts a key into the set.
-    #[inline]
+    #[inline(always)]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Inserted {
-        self.insert_digest(self.hasher.digest(key))
+        self.isa.run(Set { filter: self, key })
     }
 
     /// Puts the key of this digest into the set.
-    #[inline]
+    #[inline(always)]
     pub fn insert_digest(&self, digest: Digest) -> Inserted {
-        self.isa.run(Set(self, digest))
+        self.insert(&digest)
     }
 
     /// Puts many keys into the set, fetching memory ahead.
     pub fn insert_many<K: Key>(&self, keys: &[K]) {
-        self.insert_from(keys.iter().map(|key| self.hasher.digest(key)));
+        match self.hasher.as_rapid() {
+            Some(hash) => self.isa.run(SetAll { filter: self, source: Keys::new(keys, *hash) }),
+            None => self.insert_from(keys.iter().map(|key| self.hasher.digest(key))),
+        }
     }
 
     /// Puts them all in, fetching memory ahead.
     pub fn insert_from(&self, digests: impl Iterator<Item = Digest>) {
-        self.isa.run(SetAll(self, digests));
+        self.isa.run(SetAll { filter: self, source: Stream(digests) });
     }
 
     /// Whether the key may be in the set. `false` is certain.
-    #[inline]
+    #[inline(always)]
     pub fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.may_contain_digest(self.hasher.digest(key))
+        self.isa.run(Covers { filter: self, key })
     }
 
     /// Whether the key of this digest may be in the set. `false` is certain.
-    #[inline]
+    #[inline(always)]
     pub fn may_contain_digest(&self, digest: Digest) -> bool {
-        self.isa.run(Covers(self, digest))
+        self.may_contain(&digest)
     }
 
     /// Whether each of these keys may be in the set, fetching memory ahead.
     pub fn may_contain_many<K: Key>(&self, keys: &[K]) -> Vec<bool> {
         let mut answers = vec![false; keys.len()];
-        self.isa.run(Answer(self, keys.iter().map(|key| self.hasher.digest(key)), &mut answers));
+        self.may_contain_many_into(keys, &mut answers);
         answers
+    }
+
+    /// As [`may_contain_many`](Self::may_contain_many), into memory of the caller.
+    ///
+    /// # Panics
+    /// If there are not as many answers as keys.
+    pub fn may_contain_many_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) {
+        assert_eq!(keys.len(), answers.len(), "one answer for each key");
+        match self.hasher.as_rapid() {
+            Some(hash) => self.isa.run(Answer { filter: self, source: Keys::new(keys, *hash), answers }),
+            None => self.answer(keys.iter().map(|key| self.hasher.digest(key)), answers),
+        }
+    }
+
+    /// Answers digests in bulk, fetching memory ahead. Stops at the end of the shorter side.
+    pub fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
+        self.isa.run(Answer { filter: self, source: Stream(digests), answers });
     }
 
     /// A copy as it is now, while others go on inserting.
@@ -145,121 +165,161 @@ impl AtomicBlockedBloom {
     pub fn size_in_bytes(&self) -> usize {
         size_of_val(self.store.lines())
     }
-
-    #[inline(always)]
-    fn first_line(&self, digest: Digest) -> usize {
-        let span = self.params.span() as usize;
-        block_of(digest, self.store.lines().len() / span) * span
-    }
-
-    #[inline(always)]
-    fn block(&self, first: usize) -> &[SharedLine] {
-        &self.store.lines()[first..first + self.params.span() as usize]
-    }
-
-    #[inline(always)]
-    fn fetch(&self, digest: Digest) -> (usize, Digest) {
-        let at = self.first_line(digest);
-        self.block(at).iter().for_each(prefetch);
-        (at, digest)
-    }
-
-    #[inline(always)]
-    fn set(&self, machine: impl Machine, first: usize, digest: Digest) -> bool {
-        let mut new = false;
-        for (line, word) in self.block(first).iter().zip(words::<4>(digest)) {
-            new |= line.set(&machine.mask(word, self.windows));
-        }
-        new
-    }
-
-    #[inline(always)]
-    fn covers(&self, machine: impl Machine, first: usize, digest: Digest) -> bool {
-        let mut all = true;
-        for (line, word) in self.block(first).iter().zip(words::<4>(digest)) {
-            all &= line.covers(&machine.mask(word, self.windows));
-        }
-        all
-    }
 }
 
-struct Set<'a>(&'a AtomicBlockedBloom, Digest);
+/// The block of a key.
+#[inline(always)]
+fn block<const L: usize>(lines: &[SharedLine], digest: Digest) -> &[SharedLine; L] {
+    let (blocks, _) = lines.as_chunks::<L>();
+    &blocks[block_of(digest, blocks.len())]
+}
 
-impl Task for Set<'_> {
+#[inline(always)]
+fn covers<const L: usize>(
+    machine: impl Machine,
+    lines: &[SharedLine],
+    digest: Digest,
+    windows: &Windows,
+) -> bool {
+    let mut all = true;
+    for (line, word) in block::<L>(lines, digest).iter().zip(words::<L>(digest)) {
+        all &= machine.shared_covers(line, word, windows);
+    }
+    all
+}
+
+#[inline(always)]
+fn set<const L: usize>(
+    machine: impl Machine,
+    lines: &[SharedLine],
+    digest: Digest,
+    windows: &Windows,
+) -> bool {
+    let mut new = false;
+    for (line, word) in block::<L>(lines, digest).iter().zip(words::<L>(digest)) {
+        new |= machine.shared_set(line, word, windows);
+    }
+    new
+}
+
+struct Set<'a, K: ?Sized> {
+    filter: &'a AtomicBlockedBloom,
+    key: &'a K,
+}
+
+impl<K: Key + ?Sized> Task for Set<'_, K> {
     type Output = Inserted;
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Inserted {
-        Inserted::from_new(self.0.set(machine, self.0.first_line(self.1), self.1))
+        let AtomicBlockedBloom { params, windows, hasher, store, .. } = self.filter;
+        let digest = hasher.digest(self.key);
+        by_span!(params.span(), L => Inserted::from_new(set::<L>(machine, store.lines(), digest, windows)))
     }
 }
 
-struct Covers<'a>(&'a AtomicBlockedBloom, Digest);
+struct Covers<'a, K: ?Sized> {
+    filter: &'a AtomicBlockedBloom,
+    key: &'a K,
+}
 
-impl Task for Covers<'_> {
+impl<K: Key + ?Sized> Task for Covers<'_, K> {
     type Output = bool;
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> bool {
-        self.0.covers(machine, self.0.first_line(self.1), self.1)
+        let AtomicBlockedBloom { params, windows, hasher, store, .. } = self.filter;
+        let digest = hasher.digest(self.key);
+        by_span!(params.span(), L => covers::<L>(machine, store.lines(), digest, windows))
     }
 }
 
-struct SetAll<'a, I>(&'a AtomicBlockedBloom, I);
+struct SetAll<'a, I> {
+    filter: &'a AtomicBlockedBloom,
+    source: I,
+}
 
-impl<I: Iterator<Item = Digest>> Task for SetAll<'_, I> {
+impl<I: Source> Task for SetAll<'_, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        staged(self.1, Setting(self.0, machine));
+        let AtomicBlockedBloom { params, windows, store, .. } = self.filter;
+        by_span!(params.span(), L => {
+            self.source.staged::<AHEAD, _>(Setting::<_, L>(Fetched { machine, windows, lines: store.lines() }));
+        });
     }
 }
 
-struct Setting<'a, M>(&'a AtomicBlockedBloom, M);
-
-impl<M: Machine> Stages for Setting<'_, M> {
-    type Item = Digest;
-    type Place = (usize, Digest);
-
-    #[inline(always)]
-    fn fetch(&mut self, digest: Digest) -> (usize, Digest) {
-        self.0.fetch(digest)
-    }
-
-    #[inline(always)]
-    fn act(&mut self, (at, digest): (usize, Digest)) {
-        self.0.set(self.1, at, digest);
-    }
+struct Answer<'a, I> {
+    filter: &'a AtomicBlockedBloom,
+    source: I,
+    answers: &'a mut [bool],
 }
 
-struct Answer<'a, I>(&'a AtomicBlockedBloom, I, &'a mut [bool]);
-
-impl<I: Iterator<Item = Digest>> Task for Answer<'_, I> {
+impl<I: Source> Task for Answer<'_, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        staged(self.1, Answering(self.0, machine, self.2.iter_mut()));
+        let AtomicBlockedBloom { params, windows, store, .. } = self.filter;
+        by_span!(params.span(), L => {
+            let stages = Answering::<_, L>(Fetched { machine, windows, lines: store.lines() });
+            self.source.answered::<AHEAD, _>(stages, self.answers);
+        });
     }
 }
 
-struct Answering<'a, M>(&'a AtomicBlockedBloom, M, core::slice::IterMut<'a, bool>);
+/// Where bulk calls look.
+struct Fetched<'a, M> {
+    machine: M,
+    windows: &'a Windows,
+    lines: &'a [SharedLine],
+}
 
-impl<M: Machine> Stages for Answering<'_, M> {
-    type Item = Digest;
-    type Place = (usize, Digest);
-
+impl<M> Fetched<'_, M> {
     #[inline(always)]
-    fn fetch(&mut self, digest: Digest) -> (usize, Digest) {
-        self.0.fetch(digest)
-    }
-
-    #[inline(always)]
-    fn act(&mut self, (at, digest): (usize, Digest)) {
-        if let Some(answer) = self.2.next() {
-            *answer = self.0.covers(self.1, at, digest);
+    fn fetch<const L: usize>(&self, digest: Digest) -> [u64; L] {
+        for line in block::<L>(self.lines, digest) {
+            prefetch(line);
         }
+        keep(digest)
+    }
+}
+
+struct Setting<'a, M, const L: usize>(Fetched<'a, M>);
+
+impl<M: Machine, const L: usize> Stages for Setting<'_, M, L> {
+    type Item = Digest;
+    type Place = [u64; L];
+    type Answer = ();
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> [u64; L] {
+        self.0.fetch(digest)
+    }
+
+    #[inline(always)]
+    fn act(&mut self, place: [u64; L]) {
+        set::<L>(self.0.machine, self.0.lines, kept(place), self.0.windows);
+    }
+}
+
+struct Answering<'a, M, const L: usize>(Fetched<'a, M>);
+
+impl<M: Machine, const L: usize> Stages for Answering<'_, M, L> {
+    type Item = Digest;
+    type Place = [u64; L];
+    type Answer = bool;
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> [u64; L] {
+        self.0.fetch(digest)
+    }
+
+    #[inline(always)]
+    fn act(&mut self, place: [u64; L]) -> bool {
+        covers::<L>(self.0.machine, self.0.lines, kept(place), self.0.windows)
     }
 }
 

@@ -1,18 +1,18 @@
 //! The filter itself: a layout over a store.
 
 use super::{
-    layout::{block_of, windows, words},
+    layout::{block_of, keep, kept, windows, words},
     sizing::{BlockedParams, Span, by_span},
 };
 use crate::{
     builder::{Build, Builder},
-    bulk::{Stages, staged},
+    bulk::{AHEAD, Source, Stages, Stream},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     hash::{Digest, Hasher, Key},
-    simd::{Isa, Lanes, Machine, Task, Windows},
+    simd::{Isa, Lanes, Machine, Task, Wide, Windows},
     stats::{Family, Stats},
-    store::{Blocks, Heap, Line, NonEmpty, Store, StoreMut, ones, prefetch_block},
+    store::{Blocks, BlocksMut, Heap, Line, NonEmpty, Store, StoreMut, ones},
 };
 use core::fmt;
 
@@ -35,8 +35,9 @@ pub struct BlockedBloom<S = Heap> {
     pub(super) windows: Windows,
     pub(super) hasher: Hasher,
     pub(super) isa: Isa,
-    /// Whether keys take the short way: the default hash and one line, by far the commonest shape.
-    short: bool,
+    /// There if keys take the short way, which is that of the default hash and one line, by far the commonest shape, on a
+    /// machine that is more than plain: one question for all three.
+    short: Option<Wide>,
     pub(super) store: NonEmpty<S>,
 }
 
@@ -79,15 +80,10 @@ impl<S> BlockedBloom<S> {
 impl<S: Store> BlockedBloom<S> {
     /// A filter whose bits are already there. The caller has checked that there are as many lines as the parameters say.
     pub(crate) fn over(params: BlockedParams, hasher: Hasher, store: S) -> Self {
-        let short = params.span() == Span::Line && hasher.as_rapid().is_some();
-        Self {
-            windows: *windows(params.lanes()),
-            params,
-            hasher,
-            isa: Isa::best(),
-            short,
-            store: NonEmpty::new(store),
-        }
+        let isa = Isa::best();
+        let short =
+            if params.span() == Span::Line && hasher.as_rapid().is_some() { isa.wide() } else { None };
+        Self { windows: *windows(params.lanes()), params, hasher, isa, short, store: NonEmpty::new(store) }
     }
 
     /// The bits.
@@ -148,13 +144,17 @@ impl<S: Store> Filter for BlockedBloom<S> {
     #[inline(always)]
     fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
         match self.short {
-            true => self.isa.run(CoversShort { filter: self, key }),
-            false => self.isa.run(Covers { filter: self, key }),
+            Some(wide) => wide.run(CoversShort { filter: self, key }),
+            None => self.isa.run(Covers { filter: self, key }),
         }
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
-        self.isa.run(Answer { filter: self, digests, answers });
+        self.answer_source(Stream(digests), answers);
+    }
+
+    fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
+        self.isa.run(Answer { filter: self, source, answers });
     }
 
     fn stats(&self) -> Stats {
@@ -190,13 +190,17 @@ impl<S: StoreMut> Insert for BlockedBloom<S> {
     #[inline(always)]
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Inserted {
         match self.short {
-            true => self.isa.run(SetShort { filter: self, key }),
-            false => self.isa.run(Set { filter: self, key }),
+            Some(wide) => wide.run(SetShort { filter: self, key }),
+            None => self.isa.run(Set { filter: self, key }),
         }
     }
 
     fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) {
-        self.isa.run(SetAll { filter: self, digests });
+        self.insert_source(Stream(digests));
+    }
+
+    fn insert_source(&mut self, source: impl Source) {
+        self.isa.run(SetAll { filter: self, source });
     }
 }
 
@@ -369,21 +373,19 @@ impl<S: StoreMut, K: Key + ?Sized> Task for Set<'_, S, K> {
 
 struct Answer<'a, S, I> {
     filter: &'a BlockedBloom<S>,
-    digests: I,
+    source: I,
     answers: &'a mut [bool],
 }
 
-impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
+impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let BlockedBloom { params, windows, store, .. } = self.filter;
-        let digests = self.digests.take(self.answers.len());
-        let answers = self.answers.iter_mut();
         by_span!(params.span(), L => {
-            let blocks = Blocks::<L>::new(store.lines());
-            staged(digests, Answering { machine, windows, blocks, answers });
+            let questions = Answering { machine, windows, blocks: Blocks::<L>::new(store.lines()) };
+            self.source.answered::<AHEAD, _>(questions, self.answers);
         });
     }
 }
@@ -392,40 +394,40 @@ struct Answering<'a, M, const L: usize> {
     machine: M,
     windows: &'a Windows,
     blocks: Blocks<'a, L>,
-    answers: core::slice::IterMut<'a, bool>,
 }
 
-impl<'a, M: Machine, const L: usize> Stages for Answering<'a, M, L> {
+impl<M: Machine, const L: usize> Stages for Answering<'_, M, L> {
     type Item = Digest;
-    type Place = (&'a [Line; L], [u32; L]);
+    type Place = [u64; L];
+    type Answer = bool;
 
     #[inline(always)]
-    fn fetch(&mut self, digest: Digest) -> Self::Place {
-        (self.blocks.fetch(digest.h1), words(digest))
+    fn fetch(&mut self, digest: Digest) -> [u64; L] {
+        self.blocks.fetch(digest.h1);
+        keep(digest)
     }
 
     #[inline(always)]
-    fn act(&mut self, (block, words): Self::Place) {
-        if let Some(answer) = self.answers.next() {
-            *answer = covers(self.machine, block, words, self.windows);
-        }
+    fn act(&mut self, place: [u64; L]) -> bool {
+        let digest = kept(place);
+        covers(self.machine, self.blocks.block(digest.h1), words(digest), self.windows)
     }
 }
 
 struct SetAll<'a, S, I> {
     filter: &'a mut BlockedBloom<S>,
-    digests: I,
+    source: I,
 }
 
-impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
+impl<S: StoreMut, I: Source> Task for SetAll<'_, S, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let BlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
-            let (blocks, _) = store.lines_mut().as_chunks_mut::<L>();
-            staged(self.digests, Setting { machine, windows, blocks });
+            let stages = Setting { machine, windows, blocks: BlocksMut::<L>::new(store.lines_mut()) };
+            self.source.staged::<AHEAD, _>(stages);
         });
     }
 }
@@ -433,30 +435,25 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
 struct Setting<'a, M, const L: usize> {
     machine: M,
     windows: &'a Windows,
-    blocks: &'a mut [[Line; L]],
+    blocks: BlocksMut<'a, L>,
 }
 
 impl<M: Machine, const L: usize> Stages for Setting<'_, M, L> {
     type Item = Digest;
-    type Place = (usize, [u32; L]);
+    type Place = [u64; L];
+    type Answer = ();
 
     #[inline(always)]
-    fn fetch(&mut self, digest: Digest) -> Self::Place {
-        fetch(self.blocks, digest)
+    fn fetch(&mut self, digest: Digest) -> [u64; L] {
+        self.blocks.prefetch(digest.h1);
+        keep(digest)
     }
 
     #[inline(always)]
-    fn act(&mut self, (at, words): Self::Place) {
-        set(self.machine, &mut self.blocks[at], words, self.windows);
+    fn act(&mut self, place: [u64; L]) {
+        let digest = kept(place);
+        set(self.machine, self.blocks.block(digest.h1), words(digest), self.windows);
     }
-}
-
-/// The place of a key, its lines on their way.
-#[inline(always)]
-fn fetch<const L: usize>(blocks: &[[Line; L]], digest: Digest) -> (usize, [u32; L]) {
-    let at = block_of(digest, blocks.len());
-    prefetch_block(&blocks[at]);
-    (at, words(digest))
 }
 
 /// Whether a block has all the bits of a key. `&`, not `&&`: all lines of the block are on their way, and a branch

@@ -3,6 +3,7 @@
 use super::{filter::BlockedBloom, sizing::BlockedParams};
 use crate::{
     builder::Build,
+    bulk::Source,
     error::{Full, ParamsError},
     filter::{Filter, Insert, Inserted},
     hash::{Digest, Hasher},
@@ -122,6 +123,10 @@ impl Filter for FoldingBuilder {
         self.filter.answer(digests, answers);
     }
 
+    fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
+        self.filter.answer_source(source, answers);
+    }
+
     fn stats(&self) -> Stats {
         self.filter.stats()
     }
@@ -144,6 +149,10 @@ impl Insert for FoldingBuilder {
 
     fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) {
         self.filter.insert_from(digests);
+    }
+
+    fn insert_source(&mut self, source: impl Source) {
+        self.filter.insert_source(source);
     }
 }
 

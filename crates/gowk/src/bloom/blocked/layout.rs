@@ -29,6 +29,23 @@ pub(crate) fn words<const L: usize>(digest: Digest) -> [u32; L] {
     })
 }
 
+/// What a bulk call keeps of a digest while its `L` lines are on their way: no address, which is a multiplication away, and
+/// for one line not even the second word. A ring of eight bytes a key is a tenth quicker than one of addresses and words.
+#[inline(always)]
+pub(super) fn keep<const L: usize>(digest: Digest) -> [u64; L] {
+    let mut kept = [digest.h1; L];
+    if L > 1 {
+        kept[1] = digest.h2;
+    }
+    kept
+}
+
+/// The digest that was kept, as far as `L` lines ask for it.
+#[inline(always)]
+pub(super) fn kept<const L: usize>(kept: [u64; L]) -> Digest {
+    Digest { h1: kept[0], h2: kept[L.min(2) - 1] }
+}
+
 /// The bits of a key among all bits of the filter.
 pub(super) fn positions(digest: Digest, blocks: u64, span: Span, lanes: u32) -> Vec<u64> {
     by_span!(span, L => {
@@ -108,6 +125,18 @@ mod tests {
                 assert_eq!(set.len() as u32, params.probes());
             }
         }
+    }
+
+    #[test]
+    fn what_is_kept_has_the_words_of_the_digest() {
+        fn check<const L: usize>(digest: Digest) {
+            let back = kept(keep::<L>(digest));
+            assert_eq!((back.h1, words::<L>(back)), (digest.h1, words::<L>(digest)));
+        }
+        let digest = Digest { h1: 0x0123_4567_89ab_cdef, h2: 0xfedc_ba98_7654_3210 };
+        check::<1>(digest);
+        check::<2>(digest);
+        check::<4>(digest);
     }
 
     #[test]

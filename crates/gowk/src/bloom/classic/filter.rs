@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     builder::{Build, Builder},
+    bulk::{Source, Stream},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     hash::{Digest, Hasher, Key},
@@ -279,11 +280,15 @@ impl<S: Store> Filter for Bloom<S> {
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
+        self.answer_source(Stream(digests), answers);
+    }
+
+    fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
         if self.params.scheme() == Scheme::Clustered {
             let (lines, layout) = (self.store.lines(), self.clustered);
-            return self.isa.run(AskAll { lines, layout, digests, answers });
+            return self.isa.run(AskAll { lines, layout, source, answers });
         }
-        by_scheme!(self, bits => self.answer_with(bits, digests, answers));
+        by_scheme!(self, bits => self.answer_with(bits, source.digests(), answers));
     }
 
     fn stats(&self) -> Stats {
@@ -373,11 +378,16 @@ impl<S: StoreMut> Insert for Bloom<S> {
         })
     }
 
-    fn insert_from(&mut self, mut digests: impl Iterator<Item = Digest>) {
+    fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) {
+        self.insert_source(Stream(digests));
+    }
+
+    fn insert_source(&mut self, source: impl Source) {
         if self.params.scheme() == Scheme::Clustered {
             let (lines, layout) = (self.store.lines_mut(), self.clustered);
-            return self.isa.run(PutAll { lines, layout, digests });
+            return self.isa.run(PutAll { lines, layout, source });
         }
+        let mut digests = source.digests();
         let mut batch = [Walk::default(); BATCH];
         loop {
             let mut filled = 0;

@@ -5,7 +5,7 @@ use super::{
     filter::Bloom,
 };
 use crate::{
-    bulk::{Ring, Stages, staged, staged_by},
+    bulk::{self, Ring, Source, Stages, staged},
     hash::{Digest, Key},
     simd::{Machine, Task, Trio},
     store::{Line, Nearby, NearbyLines, Store, StoreMut, prefetch},
@@ -156,20 +156,20 @@ impl<S: StoreMut, K: Key + ?Sized, const R: usize> Task for PutShort<'_, S, K, R
 pub(super) struct PutAll<'a, I> {
     pub(super) lines: &'a mut [Line],
     pub(super) layout: Layout,
-    pub(super) digests: I,
+    pub(super) source: I,
 }
 
-impl<I: Iterator<Item = Digest>> Task for PutAll<'_, I> {
+impl<I: Source> Task for PutAll<'_, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        let Self { lines, layout, digests } = self;
+        let Self { lines, layout, source } = self;
         let (nearby, trios) = (layout.nearby, layout.rounds.trios);
         match layout.rounds.count {
-            1 => staged_by::<AHEAD, _>(digests, Putting::<_, 1> { machine, lines, nearby, trios }),
-            2 => staged_by::<AHEAD_OF_MORE, _>(digests, Putting::<_, 2> { machine, lines, nearby, trios }),
-            _ => staged_by::<AHEAD_OF_MORE, _>(digests, PuttingMore { machine, lines, layout }),
+            1 => source.staged::<AHEAD, _>(Putting::<_, 1> { machine, lines, nearby, trios }),
+            2 => source.staged::<AHEAD_OF_MORE, _>(Putting::<_, 2> { machine, lines, nearby, trios }),
+            _ => source.staged::<AHEAD_OF_MORE, _>(PuttingMore { machine, lines, layout }),
         }
     }
 }
@@ -190,6 +190,7 @@ struct Putting<'a, M, const R: usize> {
 impl<M: Machine, const R: usize> Stages for Putting<'_, M, R> {
     type Item = Digest;
     type Place = [Round; R];
+    type Answer = ();
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> [Round; R] {
@@ -219,6 +220,7 @@ struct PuttingMore<'a, M> {
 impl<M: Machine> Stages for PuttingMore<'_, M> {
     type Item = Digest;
     type Place = Digest;
+    type Answer = ();
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Digest {
@@ -244,30 +246,28 @@ const SIFTED_FROM: usize = if cfg!(test) { 4096 } else { 24 << 20 };
 pub(super) struct AskAll<'a, I> {
     pub(super) lines: &'a [Line],
     pub(super) layout: Layout,
-    pub(super) digests: I,
+    pub(super) source: I,
     pub(super) answers: &'a mut [bool],
 }
 
-impl<I: Iterator<Item = Digest>> Task for AskAll<'_, I> {
+impl<I: Source> Task for AskAll<'_, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        let Self { lines, layout, digests, answers } = self;
+        let Self { lines, layout, source, answers } = self;
         let trio = layout.rounds.trios[0];
-        let digests = digests.take(answers.len());
         if layout.rounds.count <= 2 && size_of_val(lines) < SIFTED_FROM {
             let lines = NearbyLines::new(lines, layout.nearby);
-            let (trios, answers) = (layout.rounds.trios, answers.iter_mut());
+            let trios = layout.rounds.trios;
             match layout.rounds.count {
-                1 => staged_by::<AHEAD, _>(digests, Asking::<_, 1> { machine, lines, trios, answers }),
-                _ => {
-                    staged_by::<AHEAD_OF_MORE, _>(digests, Asking::<_, 2> { machine, lines, trios, answers })
-                }
+                1 => source.answered::<AHEAD, _>(Asking::<_, 1> { machine, lines, trios }, answers),
+                _ => source.answered::<AHEAD_OF_MORE, _>(Asking::<_, 2> { machine, lines, trios }, answers),
             }
         } else {
+            let digests = source.digests().take(answers.len());
             let mut stages = Sifting { machine, lines, layout, trio, answers, next: 0, passed: Ring::new() };
-            staged(digests, &mut stages);
+            staged::<{ bulk::AHEAD }, _>(digests, &mut stages);
             while let Some(place) = stages.passed.pop() {
                 stages.settle(place);
             }
@@ -280,37 +280,36 @@ struct Asking<'a, M, const R: usize> {
     machine: M,
     lines: NearbyLines<'a>,
     trios: [&'static Trio; 2],
-    answers: core::slice::IterMut<'a, bool>,
 }
 
 impl<'a, M: Machine, const R: usize> Stages for Asking<'a, M, R> {
     type Item = Digest;
+    type Answer = bool;
     type Place = [([&'a Line; LINES], u32); R];
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {
         let marks = Mark::all::<R>(digest);
         let mut places = [(self.lines.three(digest.h1, marks[0].by), marks[0].word); R];
-        for (place, mark) in places.iter_mut().zip(marks).skip(1) {
-            *place = (self.lines.three(digest.h1, mark.by), mark.word);
+        // Without `skip`, whose first step is a call.
+        for i in 1..R {
+            places[i] = (self.lines.three(digest.h1, marks[i].by), marks[i].word);
         }
-        for (lines, _) in places {
+        for (lines, _) in &places {
             for line in lines {
-                prefetch(line);
+                prefetch(*line);
             }
         }
         places
     }
 
     #[inline(always)]
-    fn act(&mut self, places: Self::Place) {
-        if let Some(answer) = self.answers.next() {
-            let mut all = true;
-            for ((lines, word), trio) in places.into_iter().zip(self.trios) {
-                all &= self.machine.covers_three(lines, word, trio);
-            }
-            *answer = all;
+    fn act(&mut self, places: Self::Place) -> bool {
+        let mut all = true;
+        for ((lines, word), trio) in places.into_iter().zip(self.trios) {
+            all &= self.machine.covers_three(lines, word, trio);
         }
+        all
     }
 }
 
@@ -341,6 +340,7 @@ impl<M: Machine> Sifting<'_, M> {
 impl<M: Machine> Stages for &mut Sifting<'_, M> {
     type Item = Digest;
     type Place = (usize, Digest);
+    type Answer = ();
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {

@@ -7,13 +7,13 @@ use super::{
 use crate::{
     bloom::blocked::{block_of, by_span, windows, words},
     builder::{Build, Builder},
-    bulk::Ring,
+    bulk::{Ring, Source, Stages, Stream},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge, Remove, Removed},
     hash::{Digest, Hasher, Key},
     simd::{Isa, Machine, Task, Windows},
     stats::{Family, Stats},
-    store::{Heap, Line, Store, StoreMut, prefetch_block},
+    store::{Blocks, Heap, Line, Store, StoreMut, prefetch_block},
 };
 use core::fmt;
 
@@ -177,7 +177,11 @@ impl<S: Store> Filter for CountingBloom<S> {
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
-        self.isa.run(Answer { filter: self, digests, answers });
+        self.answer_source(Stream(digests), answers);
+    }
+
+    fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
+        self.isa.run(Answer { filter: self, source, answers });
     }
 
     fn stats(&self) -> Stats {
@@ -372,33 +376,42 @@ impl<S: StoreMut, K: Key + ?Sized> Task for Take<'_, S, K> {
 
 struct Answer<'a, S, I> {
     filter: &'a CountingBloom<S>,
-    digests: I,
+    source: I,
     answers: &'a mut [bool],
 }
 
-impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
+impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, _: impl Machine) {
         let CountingBloom { params, windows, store, .. } = self.filter;
-        let digests = self.digests.take(self.answers.len());
-        let mut answers = self.answers.iter_mut();
         by_span!(params.span(), L => {
-            let (blocks, _) = store.lines().as_chunks::<L>();
-            let mut ring = Ring::<Digest, AHEAD>::new();
-            for digest in digests {
-                prefetch_block(&blocks[block_of(digest, blocks.len())]);
-                if let Some(digest) = ring.push(digest)
-                    && let Some(answer) = answers.next()
-                {
-                    *answer = covers(&blocks[block_of(digest, blocks.len())], words(digest), windows);
-                }
-            }
-            while let (Some(digest), Some(answer)) = (ring.pop(), answers.next()) {
-                *answer = covers(&blocks[block_of(digest, blocks.len())], words(digest), windows);
-            }
+            let questions = Answering { windows, blocks: Blocks::<L>::new(store.lines()) };
+            self.source.answered::<AHEAD, _>(questions, self.answers);
         });
+    }
+}
+
+struct Answering<'a, const L: usize> {
+    windows: &'a Windows,
+    blocks: Blocks<'a, L>,
+}
+
+impl<const L: usize> Stages for Answering<'_, L> {
+    type Item = Digest;
+    type Place = Digest;
+    type Answer = bool;
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> Digest {
+        self.blocks.fetch(digest.h1);
+        digest
+    }
+
+    #[inline(always)]
+    fn act(&mut self, digest: Digest) -> bool {
+        covers(self.blocks.block(digest.h1), words(digest), self.windows)
     }
 }
 

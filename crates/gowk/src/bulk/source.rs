@@ -1,0 +1,229 @@
+//! Where the digests of a bulk call come from.
+
+use super::{Stages, staged};
+use crate::hash::{Digest, Key, KeyHash};
+use alloc::vec;
+
+/// Digests, and the loops over them that bulk calls are made of.
+///
+/// All of it is `#[inline(always)]`, so that a loop and the hash in it are compiled for the instruction set of their
+/// [`Task`](crate::simd::Task). The adapters of the standard library are not, and the compiler may call them: a call for each
+/// key, its digest through memory.
+pub trait Source: Sized {
+    /// One by one.
+    fn digests(self) -> impl Iterator<Item = Digest>;
+
+    /// Works on each, its memory fetched `AHEAD` keys before.
+    fn staged<const AHEAD: usize, S: Stages<Item = Digest, Answer = ()>>(self, stages: S);
+
+    /// Answers each, its memory fetched `AHEAD` keys before. Stops at the end of the shorter side.
+    fn answered<const AHEAD: usize, S: Stages<Item = Digest>>(self, stages: S, answers: &mut [S::Answer]);
+}
+
+/// Digests that come one by one, nobody knows how many.
+pub(crate) struct Stream<I>(pub I);
+
+impl<I: Iterator<Item = Digest>> Source for Stream<I> {
+    #[inline(always)]
+    fn digests(self) -> impl Iterator<Item = Digest> {
+        self.0
+    }
+
+    #[inline(always)]
+    fn staged<const AHEAD: usize, S: Stages<Item = Digest, Answer = ()>>(self, stages: S) {
+        staged::<AHEAD, S>(self.0, stages);
+    }
+
+    #[inline(always)]
+    fn answered<const AHEAD: usize, S: Stages<Item = Digest>>(
+        self,
+        mut stages: S,
+        answers: &mut [S::Answer],
+    ) {
+        let mut digests = self.0;
+        let ahead = AHEAD.min(answers.len());
+        let Some(first) = (if ahead > 0 { digests.next() } else { None }) else { return };
+        let mut ring = [stages.fetch(first); AHEAD];
+        let mut filled = 1;
+        while filled < ahead {
+            let Some(digest) = digests.next() else { break };
+            ring[filled] = stages.fetch(digest);
+            filled += 1;
+        }
+        // Those that are in the ring are answered last.
+        let rest = if filled == AHEAD { answers.len() - AHEAD } else { 0 };
+        let mut next = 0;
+        for answer in &mut answers[..rest] {
+            let Some(digest) = digests.next() else { break };
+            let slot = &mut ring[next % AHEAD];
+            *answer = stages.act(*slot);
+            *slot = stages.fetch(digest);
+            next += 1;
+        }
+        for (answer, i) in answers[next..][..filled].iter_mut().zip(next..) {
+            *answer = stages.act(ring[i % AHEAD]);
+        }
+    }
+}
+
+/// The digests of keys that are all at hand.
+pub(crate) struct Keys<'a, K, H> {
+    keys: &'a [K],
+    /// By value, so that its secrets are in registers.
+    hash: H,
+}
+
+impl<'a, K: Key, H: KeyHash> Keys<'a, K, H> {
+    #[inline(always)]
+    pub(crate) fn new(keys: &'a [K], hash: H) -> Self {
+        Self { keys, hash }
+    }
+}
+
+impl<K: Key, H: KeyHash> Source for Keys<'_, K, H> {
+    #[inline(always)]
+    fn digests(self) -> impl Iterator<Item = Digest> {
+        self.keys.iter().map(move |key| key.digest(&self.hash))
+    }
+
+    #[inline(always)]
+    fn staged<const AHEAD: usize, S: Stages<Item = Digest, Answer = ()>>(self, stages: S) {
+        // Answers without a size: nothing is allocated.
+        let mut answers = vec![(); self.keys.len()];
+        self.answered::<AHEAD, S>(stages, &mut answers);
+    }
+
+    #[inline(always)]
+    fn answered<const AHEAD: usize, S: Stages<Item = Digest>>(self, stages: S, answers: &mut [S::Answer]) {
+        match size_of::<S::Place>() {
+            ..=32 => self.at_once::<4, AHEAD, S>(stages, answers),
+            _ => self.at_once::<1, AHEAD, S>(stages, answers),
+        }
+    }
+}
+
+impl<K: Key, H: KeyHash> Keys<'_, K, H> {
+    /// Takes `N` keys round at once. Four ask a quarter of the questions whether there is another: of 40 instructions a key for
+    /// one line eight are left out, and a tenth of the time at ten million keys. But work that is long as it is, which is that of
+    /// large places, does not fit the registers any more.
+    #[inline(always)]
+    fn at_once<const N: usize, const AHEAD: usize, S: Stages<Item = Digest>>(
+        self,
+        mut stages: S,
+        answers: &mut [S::Answer],
+    ) {
+        const { assert!(AHEAD.is_multiple_of(N)) };
+        let Self { keys, hash } = self;
+        let len = keys.len().min(answers.len());
+        let (early, later) = keys[..len].split_at(AHEAD.min(len));
+        let Some(first) = early.first() else { return };
+        let mut ring = [stages.fetch(first.digest(&hash)); AHEAD];
+        for i in 1..early.len() {
+            ring[i] = stages.fetch(early[i].digest(&hash));
+        }
+
+        let (together, others) = later.as_chunks::<N>();
+        let (answers, rest) = answers[..len].split_at_mut(together.len() * N);
+        let mut next = 0;
+        for (keys, answers) in together.iter().zip(answers.as_chunks_mut::<N>().0) {
+            let (slots, _) = ring.as_chunks_mut::<N>();
+            let slots = &mut slots[next % (AHEAD / N)];
+            for i in 0..N {
+                answers[i] = stages.act(slots[i]);
+                slots[i] = stages.fetch(keys[i].digest(&hash));
+            }
+            next += 1;
+        }
+        let mut next = next * N;
+        let (answers, rest) = rest.split_at_mut(others.len());
+        for (key, answer) in others.iter().zip(answers) {
+            let slot = &mut ring[next % AHEAD];
+            *answer = stages.act(*slot);
+            *slot = stages.fetch(key.digest(&hash));
+            next += 1;
+        }
+        for (answer, i) in rest.iter_mut().zip(next..) {
+            *answer = stages.act(ring[i % AHEAD]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::Hasher;
+    use alloc::vec::Vec;
+
+    const AHEAD: usize = 8;
+
+    /// Says what was fetched, and answers which of it is even.
+    struct Even<'a>(&'a mut Vec<u64>);
+
+    impl Stages for Even<'_> {
+        type Item = Digest;
+        type Place = u64;
+        type Answer = bool;
+
+        fn fetch(&mut self, digest: Digest) -> u64 {
+            self.0.push(digest.h1);
+            digest.h1
+        }
+
+        fn act(&mut self, place: u64) -> bool {
+            place.is_multiple_of(2)
+        }
+    }
+
+    /// Says what was acted on.
+    struct Seen<'a>(&'a mut Vec<u64>);
+
+    impl Stages for Seen<'_> {
+        type Item = Digest;
+        type Place = u64;
+        type Answer = ();
+
+        fn fetch(&mut self, digest: Digest) -> u64 {
+            digest.h1
+        }
+
+        fn act(&mut self, place: u64) {
+            self.0.push(place);
+        }
+    }
+
+    #[test]
+    fn keys_are_answered_in_order_to_the_end_of_the_shorter_side() {
+        for asked in 0..5 * AHEAD {
+            let keys: Vec<Digest> = (0..asked as u64).map(Digest::from).collect();
+            for room in [0, 1, AHEAD - 1, AHEAD, asked.saturating_sub(1), asked, asked + 1, 5 * AHEAD] {
+                let both = asked.min(room);
+                let fetched: Vec<u64> = (0..both as u64).collect();
+                let expected: Vec<bool> = (0..room).map(|i| i < both && i % 2 == 0).collect();
+                for at_hand in [true, false] {
+                    let (mut answers, mut seen) = (vec![false; room], Vec::new());
+                    match at_hand {
+                        true => Keys::new(&keys, Hasher::new(1))
+                            .answered::<AHEAD, _>(Even(&mut seen), &mut answers),
+                        false => {
+                            Stream(keys.iter().copied()).answered::<AHEAD, _>(Even(&mut seen), &mut answers)
+                        }
+                    }
+                    assert_eq!(seen, fetched, "{asked} asked, {room} answers");
+                    assert_eq!(answers, expected, "{asked} asked, {room} answers");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_worked_on_once_and_in_order() {
+        for n in 0..5 * AHEAD {
+            let keys: Vec<Digest> = (0..n as u64).map(Digest::from).collect();
+            let (mut at_hand, mut streamed) = (Vec::new(), Vec::new());
+            Keys::new(&keys, Hasher::new(1)).staged::<AHEAD, _>(Seen(&mut at_hand));
+            Stream(keys.iter().copied()).staged::<AHEAD, _>(Seen(&mut streamed));
+            let expected: Vec<u64> = (0..n as u64).collect();
+            assert_eq!((at_hand, streamed), (expected.clone(), expected));
+        }
+    }
+}
