@@ -26,6 +26,8 @@ pub mod sketch;
 mod stats;
 #[allow(unsafe_code, reason = "maps, huge pages and casts between views of memory; the other door")]
 pub mod store;
+#[cfg(feature = "std")]
+mod sync;
 #[cfg(test)]
 mod testing;
 pub mod window;

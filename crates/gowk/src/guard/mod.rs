@@ -51,7 +51,8 @@
 //! | [`AtomicBlockedBloom`](crate::AtomicBlockedBloom) | yes | through `&`, by atomic *or*, without a lock; a key whose insert has returned is never denied by a thread that knows of it |
 //! | [`Guard`] of any of the filters | yes | through `&`, under the lock described above |
 //!
-//! `tests/threads.rs` holds this, the first line at compile time.
+//! `tests/threads.rs` holds this, the first line at compile time; `tests/loom.rs` takes the locks of a guard in every order that
+//! its threads may.
 
 mod gate;
 mod tally;
