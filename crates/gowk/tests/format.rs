@@ -4,8 +4,10 @@ mod common;
 
 use common::scatter;
 use gowk::{
-    AnyFilter, BinaryFuse, BlockedBloom, Bloom, BloomParams, Build, CountingBloom, Cuckoo, Family, Filter,
-    Hasher, Insert, OpenError, Persist, ScalableBloom, ScalableParams, Scheme, SplitBlockBloom, Window,
+    AnyFilter, BinaryFuse, BlockedBloom, Bloom, BloomParams, Build, CountingBloom, Cuckoo, Digest, Family,
+    Filter, Hasher, Insert, OpenError, Persist, ScalableBloom, ScalableParams, Scheme, SplitBlockBloom,
+    Window,
+    format::ChangeError,
     fuse::Arity,
     store::{Heap, Mapped, Store},
 };
@@ -59,6 +61,26 @@ fn samples() -> Vec<Vec<u8>> {
 
 fn answers<S: Store>(filter: &AnyFilter<S>) -> Vec<bool> {
     filter.may_contain_many(&(0..3_000u64).collect::<Vec<_>>())
+}
+
+#[test]
+fn any_filter_takes_keys_at_once_as_one_by_one() {
+    // Few enough for the least of them.
+    let more: Vec<u64> = (400..420).collect();
+    for bytes in samples() {
+        let mut at_once = AnyFilter::from_bytes(&bytes).unwrap();
+        let mut from_digests = AnyFilter::from_bytes(&bytes).unwrap();
+        let digests: Vec<Digest> = more.iter().map(|key| at_once.hasher().digest(key)).collect();
+        let taken = at_once.insert_many(&more);
+        assert_eq!(taken, from_digests.insert_from(digests.iter().copied()));
+        match at_once {
+            AnyFilter::BinaryFuse(_) => {
+                assert_eq!(taken, Err(ChangeError::CannotInsert { family: Family::BinaryFuse }));
+            }
+            _ => assert!(taken.is_ok() && at_once.may_contain_many(&digests).iter().all(|maybe| *maybe)),
+        }
+        assert_eq!(at_once.to_bytes(), from_digests.to_bytes());
+    }
 }
 
 #[test]

@@ -60,6 +60,22 @@ impl fmt::Display for ChangeError {
 
 impl core::error::Error for ChangeError {}
 
+/// The same call on whichever family it is; an error if that takes no keys, or no more.
+macro_rules! each_that_takes_keys {
+    ($any:expr, $filter:ident => $call:expr) => {
+        match $any {
+            AnyFilter::BlockedBloom($filter) => $call,
+            AnyFilter::Bloom($filter) => $call,
+            AnyFilter::SplitBlockBloom($filter) => $call,
+            AnyFilter::ScalableBloom($filter) => $call,
+            AnyFilter::CountingBloom($filter) => $call,
+            AnyFilter::Window($filter) => $call,
+            AnyFilter::Cuckoo($filter) => $call.map_err(ChangeError::Full)?,
+            AnyFilter::BinaryFuse(_) => return Err(ChangeError::CannotInsert { family: Family::BinaryFuse }),
+        }
+    };
+}
+
 impl AnyFilter {
     fn family(&self) -> Family {
         match self {
@@ -76,31 +92,13 @@ impl AnyFilter {
 
     /// Puts them all in. Where one does not fit, those before it are in and the rest are not.
     pub fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) -> Result<(), ChangeError> {
-        match self {
-            Self::BlockedBloom(filter) => filter.insert_from(digests),
-            Self::Bloom(filter) => filter.insert_from(digests),
-            Self::SplitBlockBloom(filter) => filter.insert_from(digests),
-            Self::ScalableBloom(filter) => filter.insert_from(digests),
-            Self::CountingBloom(filter) => filter.insert_from(digests),
-            Self::Window(filter) => filter.insert_from(digests),
-            Self::Cuckoo(filter) => filter.insert_from(digests).map_err(ChangeError::Full)?,
-            Self::BinaryFuse(_) => return Err(ChangeError::CannotInsert { family: Family::BinaryFuse }),
-        }
+        each_that_takes_keys!(self, filter => filter.insert_from(digests));
         Ok(())
     }
 
     /// Puts many keys (or [`Digest`]s) into the set. Where one does not fit, those before it are in and the rest are not.
     pub fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<(), ChangeError> {
-        match self {
-            Self::BlockedBloom(filter) => filter.insert_many(keys),
-            Self::Bloom(filter) => filter.insert_many(keys),
-            Self::SplitBlockBloom(filter) => filter.insert_many(keys),
-            Self::ScalableBloom(filter) => filter.insert_many(keys),
-            Self::CountingBloom(filter) => filter.insert_many(keys),
-            Self::Window(filter) => filter.insert_many(keys),
-            Self::Cuckoo(filter) => filter.insert_many(keys).map_err(ChangeError::Full)?,
-            Self::BinaryFuse(_) => return Err(ChangeError::CannotInsert { family: Family::BinaryFuse }),
-        }
+        each_that_takes_keys!(self, filter => filter.insert_many(keys));
         Ok(())
     }
 
