@@ -210,9 +210,8 @@ impl Filling<'_> {
     }
 
     fn insert_all(&self, mut filter: AnyFilter) -> anyhow::Result<Filled> {
-        let skipped = self.hashed(|digests| {
-            filter.insert_from(digests.iter().copied()).map_err(|error| full(error, Some(self.input)))
-        })?;
+        let skipped = self
+            .hashed(|digests| filter.insert_many(digests).map_err(|error| full(error, Some(self.input))))?;
         Ok((filter, skipped))
     }
 
