@@ -1,6 +1,6 @@
 //! What a user relies on: restarts, replicas, a cluster, transactions, scripts, memory limits, hostile bytes.
 
-use gowk_testkit::{Client, Reply, Server, until};
+use gowk_testkit::{Client, LOGGED, Reply, Server, until};
 
 /// One of everything, some of it large enough for several chunks.
 fn fill(redis: &mut Client) {
@@ -58,7 +58,7 @@ fn a_snapshot_brings_everything_back() {
 
 #[test]
 fn an_append_only_file_brings_everything_back_also_when_rewritten() {
-    let mut server = Server::start(&["--save", "", "--appendonly", "yes", "--aof-use-rdb-preamble", "no"]);
+    let mut server = Server::start(&[&LOGGED[..], &["--aof-use-rdb-preamble", "no"]].concat());
     fill(&mut server.connect());
     let before = digests(&mut server.connect());
     server.kill_and_restart();
@@ -110,7 +110,7 @@ fn a_replica_with_other_defaults_is_the_same_and_takes_over() {
 
 #[test]
 fn what_changes_nothing_is_not_replicated() {
-    let server = Server::start(&["--save", "", "--appendonly", "yes"]);
+    let server = Server::start(&LOGGED);
     let mut redis = server.connect();
     redis.say("BF.ADD b x");
     redis.say("CF.ADD c x");
@@ -129,16 +129,7 @@ fn what_changes_nothing_is_not_replicated() {
 
 #[test]
 fn no_acknowledged_add_is_lost_when_the_server_is_killed() {
-    let mut server = Server::start(&[
-        "--save",
-        "",
-        "--appendonly",
-        "yes",
-        "--appendfsync",
-        "always",
-        "--maxmemory",
-        "200mb",
-    ]);
+    let mut server = Server::start(&[&LOGGED[..], &["--maxmemory", "200mb"]].concat());
     let mut known = 0;
     for _ in 0..3 {
         let port = server.port;

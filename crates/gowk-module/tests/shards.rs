@@ -1,7 +1,7 @@
 //! `BF.SHARDADD` and `BF.SHARDASK` on real servers: strings that clients without the module work on as well.
 
 use gowk::{BlockedBloom, BlockedParams, Build, Digest, Hasher, Insert, bloom::blocked::Span};
-use gowk_testkit::{Client, Reply, Server, until};
+use gowk_testkit::{Client, LOGGED, Reply, Server, until};
 
 /// A shard of so many blocks, empty, guarded.
 struct Shard {
@@ -125,16 +125,7 @@ fn a_shard_that_is_not_there_is_not_made() {
 
 #[test]
 fn replicas_and_append_only_files_need_no_module() {
-    let master = Server::start(&[
-        "--save",
-        "",
-        "--appendonly",
-        "yes",
-        "--appendfsync",
-        "always",
-        "--aof-use-rdb-preamble",
-        "no",
-    ]);
+    let master = Server::start(&[&LOGGED[..], &["--aof-use-rdb-preamble", "no"]].concat());
     let replica = Server::plain(&["--save", ""]);
     let (mut redis, mut second) = (master.connect(), replica.connect());
     let shard = Shard::make(&mut redis, "s", 500, Span::Pair, 4);
@@ -181,7 +172,7 @@ fn replicas_and_append_only_files_need_no_module() {
 
 #[test]
 fn what_changes_nothing_is_told_to_nobody() {
-    let server = Server::start(&["--save", "", "--appendonly", "yes", "--notify-keyspace-events", "KEA"]);
+    let server = Server::start(&[&LOGGED[..], &["--notify-keyspace-events", "KEA"]].concat());
     let (mut redis, mut events) = (server.connect(), server.connect());
     let shard = Shard::make(&mut redis, "s", 10, Span::Line, 5);
     let offset = |redis: &mut Client| {

@@ -10,7 +10,7 @@ use gowk_redis::{
     Error, Keeper, Listed, Options, Spec,
     blocking::{Bloom, Servers},
 };
-use gowk_testkit::{Server, until};
+use gowk_testkit::{LOGGED, Server, until};
 use std::time::Duration;
 
 fn server() -> Server {
@@ -494,7 +494,7 @@ fn no_server_wrong_password_and_bad_urls_are_named_without_the_password() {
 
 #[test]
 fn a_server_that_goes_is_waited_for_and_then_named() {
-    let mut server = Server::plain(&["--save", "", "--appendonly", "yes", "--appendfsync", "always"]);
+    let mut server = Server::plain(&LOGGED);
     let servers =
         Servers::connect(&[url(&server)], Options::default().patience(Duration::from_millis(500))).unwrap();
     let seen = servers.create("seen", &Spec::new(10_000, 0.01)).unwrap();

@@ -6,7 +6,7 @@ mod server;
 
 pub use client::{Client, Reply};
 pub use cluster::Cluster;
-pub use server::{Cpu, Server, free_port, module};
+pub use server::{Cpu, LOGGED, Server, free_port, module};
 
 use std::{
     thread::sleep,

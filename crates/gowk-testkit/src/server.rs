@@ -52,6 +52,10 @@ pub struct Server {
     owned: Option<tempfile::TempDir>,
 }
 
+/// Options of a server that has written and synced to its log what it replied to. By default a log is synced each second, and while
+/// that goes on, on a slow disk, what was replied to is kept back for up to two more.
+pub const LOGGED: [&str; 6] = ["--save", "", "--appendonly", "yes", "--appendfsync", "always"];
+
 impl Server {
     /// A server with the module and these options, in a folder of its own.
     pub fn start(options: &[&str]) -> Self {
