@@ -1,6 +1,6 @@
 //! rapidhash v3, its seed and secrets expanded from ours.
 
-use super::{Digest, KeyHash, Seed};
+use super::{Digest, Key, KeyHash, Seed};
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 
 /// The default hash under one seed.
@@ -50,7 +50,24 @@ impl KeyHash for Rapid {
     }
 }
 
+/// The first word of a key's digest, for those who need no second one.
+#[derive(Clone, Copy)]
+pub(crate) struct Hashed(u64);
+
+impl Key for Hashed {
+    #[inline(always)]
+    fn digest<H: KeyHash>(&self, _: &H) -> Digest {
+        Digest::from(self.0)
+    }
+}
+
 impl Rapid {
+    /// The first word of the key's digest.
+    #[inline]
+    pub(crate) fn hashed<K: Key + ?Sized>(&self, key: &K) -> Hashed {
+        Hashed(key.digest(self).h1)
+    }
+
     /// The way of 17 to 32 bytes, which is that of names and addresses, without the questions for longer keys.
     #[inline(always)]
     fn two_words_and_more(&self, bytes: &[u8]) -> u64 {

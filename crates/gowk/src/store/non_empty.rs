@@ -27,12 +27,17 @@ impl<S: Store> NonEmpty<S> {
         self.0.lines()
     }
 
-    /// The line that a number names.
+    /// The block of `L` lines that a number names.
+    ///
+    /// # Panics
+    /// If there are fewer than `L` lines.
     #[inline(always)]
-    pub(crate) fn line(&self, n: u64) -> &Line {
-        let lines = self.0.lines();
-        // SAFETY: n < 2^64, so n L / 2^64 < L, as `new` saw that L > 0; a store keeps its length.
-        unsafe { lines.get_unchecked(spread(n, lines.len())) }
+    pub(crate) fn block<const L: usize>(&self, n: u64) -> &[Line; L] {
+        let (blocks, _) = self.0.lines().as_chunks();
+        // That there is one line `new` has seen, and a store keeps its length.
+        assert!(L == 1 || !blocks.is_empty(), "at least one block");
+        // SAFETY: n < 2^64, so n B / 2^64 < B, the number of blocks, which is not 0.
+        unsafe { blocks.get_unchecked(spread(n, blocks.len())) }
     }
 
     pub(crate) fn into_inner(self) -> S {
@@ -46,13 +51,17 @@ impl<S: StoreMut> NonEmpty<S> {
         self.0.lines_mut()
     }
 
-    /// The line that a number names, to write.
+    /// The block of `L` lines that a number names, to write.
+    ///
+    /// # Panics
+    /// If there are fewer than `L` lines.
     #[inline(always)]
-    pub(crate) fn line_mut(&mut self, n: u64) -> &mut Line {
-        let lines = self.0.lines_mut();
-        let at = spread(n, lines.len());
-        // SAFETY: as in `line`.
-        unsafe { lines.get_unchecked_mut(at) }
+    pub(crate) fn block_mut<const L: usize>(&mut self, n: u64) -> &mut [Line; L] {
+        let (blocks, _) = self.0.lines_mut().as_chunks_mut();
+        assert!(L == 1 || !blocks.is_empty(), "at least one block");
+        let at = spread(n, blocks.len());
+        // SAFETY: as in `block`.
+        unsafe { blocks.get_unchecked_mut(at) }
     }
 }
 
@@ -84,7 +93,7 @@ impl<'a, const L: usize> Blocks<'a, L> {
     /// The block that a number names.
     #[inline(always)]
     pub(crate) fn block(self, n: u64) -> &'a [Line; L] {
-        // SAFETY: as in `NonEmpty::line`; `new` saw that there is a block.
+        // SAFETY: as in `NonEmpty::block`; `new` saw that there is a block.
         unsafe { self.0.get_unchecked(spread(n, self.0.len())) }
     }
 
@@ -114,7 +123,7 @@ impl<'a, const L: usize> BlocksMut<'a, L> {
     #[inline(always)]
     pub(crate) fn block(&mut self, n: u64) -> &mut [Line; L] {
         let at = spread(n, self.0.len());
-        // SAFETY: as in `NonEmpty::line`; `new` saw that there is a block.
+        // SAFETY: as in `NonEmpty::block`; `new` saw that there is a block.
         unsafe { self.0.get_unchecked_mut(at) }
     }
 
@@ -133,21 +142,40 @@ mod tests {
     fn the_least_and_the_greatest_number_name_the_first_and_the_last_line() {
         for count in [1u64, 2, 3, 100] {
             let mut store = NonEmpty::new(Heap::zeroed(count).unwrap());
-            store.line_mut(0).0[0] += 1;
-            store.line_mut(u64::MAX).0[0] += 1;
+            store.block_mut::<1>(0)[0].0[0] += 1;
+            store.block_mut::<1>(u64::MAX)[0].0[0] += 1;
             assert_eq!(
                 store.lines()[0].0[0] + store.lines()[count as usize - 1].0[0],
                 if count == 1 { 4 } else { 2 }
             );
-            assert!(core::ptr::eq(store.line(u64::MAX), &raw const store.lines()[count as usize - 1]));
+            assert!(core::ptr::eq(
+                &raw const store.block::<1>(u64::MAX)[0],
+                &raw const store.lines()[count as usize - 1]
+            ));
             assert!(core::ptr::eq(
                 Blocks::<1>::new(store.lines()).block(u64::MAX),
                 store.lines()[count as usize - 1..].as_chunks().0.first().unwrap()
             ));
             let mut blocks = BlocksMut::<1>::new(store.lines_mut());
             blocks.block(u64::MAX)[0].0[1] = 9;
-            assert_eq!(store.line(u64::MAX).0[1], 9);
+            assert_eq!(store.block::<1>(u64::MAX)[0].0[1], 9);
         }
+    }
+
+    #[test]
+    fn pairs_are_whole_and_the_greatest_number_names_the_last() {
+        for (count, last) in [(2u64, 0), (3, 0), (4, 2), (101, 98)] {
+            let mut store = NonEmpty::new(Heap::zeroed(count).unwrap());
+            assert!(core::ptr::eq(&raw const store.block::<2>(u64::MAX)[0], &raw const store.lines()[last]));
+            store.block_mut::<2>(0)[1].0[0] = 7;
+            assert_eq!(store.lines()[1].0[0], 7);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "at least one block")]
+    fn half_a_pair_is_none() {
+        NonEmpty::new(Heap::zeroed(1).unwrap()).block::<2>(0);
     }
 
     #[test]
