@@ -69,8 +69,8 @@ impl FuseBuilder {
         Self { arity, ..self }
     }
 
-    /// A fixed seed: the same keys in the same order give the same bytes. Random unless said; whoever knows the seed can
-    /// prepare keys that are false positives.
+    /// A fixed seed: the same keys in the same order give the same bytes, in one version of gowk; another may write them in another
+    /// way. Random unless said; whoever knows the seed can prepare keys that are false positives.
     #[must_use]
     pub fn seed(self, seed: impl Into<Seed>) -> Self {
         Self { seed: Some(seed.into()), ..self }

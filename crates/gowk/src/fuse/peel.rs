@@ -106,15 +106,18 @@ impl Slots {
     }
 }
 
-/// Slots to look at; the last comes first, since its memory is near.
+/// Slots to look at. The first comes first: what it brings is queued behind all others, so that the processor may begin with the
+/// next one before it has seen it; the last first would have each wait for the one before.
 struct Queue {
     slots: Vec<u32>,
+    /// Those before are taken.
+    head: usize,
     len: usize,
 }
 
 impl Queue {
     fn new() -> Self {
-        Self { slots: vec![0; 1024], len: 0 }
+        Self { slots: vec![0; 1024], head: 0, len: 0 }
     }
 
     #[inline(always)]
@@ -138,8 +141,12 @@ impl Queue {
 
     #[inline(always)]
     fn pop(&mut self) -> Option<usize> {
-        self.len = self.len.checked_sub(1)?;
-        Some(self.slots[self.len] as usize)
+        if self.head == self.len {
+            (self.head, self.len) = (0, 0);
+            return None;
+        }
+        self.head += 1;
+        Some(self.slots[self.head - 1] as usize)
     }
 }
 
