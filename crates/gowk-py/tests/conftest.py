@@ -4,14 +4,20 @@ import pytest
 
 import gowk
 
+
+def maker(family, items):
+    """Makes filters of this family, for so many keys unless told otherwise."""
+    return lambda **more: family(**{"items": items, "fpp": 0.01, **more})
+
+
 MUTABLE = {
-    "BlockedBloom": lambda **more: gowk.BlockedBloom(items=2000, fpp=0.01, **more),
-    "Bloom": lambda **more: gowk.Bloom(items=2000, fpp=0.01, **more),
-    "SplitBlockBloom": lambda **more: gowk.SplitBlockBloom(items=2000, fpp=0.01, **more),
-    "ScalableBloom": lambda **more: gowk.ScalableBloom(items=100, fpp=0.01, **more),
-    "CountingBloom": lambda **more: gowk.CountingBloom(items=2000, fpp=0.01, **more),
-    "Cuckoo": lambda **more: gowk.Cuckoo(items=2000, fpp=0.01, **more),
-    "Window": lambda **more: gowk.Window(items=2000, fpp=0.01, **more),
+    "BlockedBloom": maker(gowk.BlockedBloom, 2000),
+    "Bloom": maker(gowk.Bloom, 2000),
+    "SplitBlockBloom": maker(gowk.SplitBlockBloom, 2000),
+    "ScalableBloom": maker(gowk.ScalableBloom, 100),
+    "CountingBloom": maker(gowk.CountingBloom, 2000),
+    "Cuckoo": maker(gowk.Cuckoo, 2000),
+    "Window": maker(gowk.Window, 2000),
 }
 
 

@@ -89,6 +89,42 @@ def test_texts_are_the_same_keys_in_every_container_and_family(family, container
     assert made.contains_many(pack(TEXTS)).all()
 
 
+# More than two chunks of keys, and a part of one; in the middle of them each seventh is left out.
+MANY = 5000
+LONG_COLUMNS = {
+    "integers": (range(MANY), lambda keys: np.fromiter(keys, "int64")),
+    "small integers": ([key % 251 for key in range(MANY)], lambda keys: np.array(keys, "uint8")),
+    "texts": ([f"key {key}" for key in range(MANY)], pa.array),
+    "texts of numpy": ([f"key {key}" for key in range(MANY)], np.array),
+    "bytes of numpy": ([f"key {key}" for key in range(MANY)], lambda keys: np.array([key.encode() for key in keys])),
+}
+
+
+@pytest.mark.parametrize("column", LONG_COLUMNS)
+def test_long_columns_are_the_same_keys_as_one_by_one(mutable, column, tmp_path):
+    keys, pack = LONG_COLUMNS[column]
+    one, bulk = MUTABLE[mutable](items=MANY, seed=3), MUTABLE[mutable](items=MANY, seed=3)
+    for key in keys:
+        one.add(key)
+    bulk.update(pack(keys))
+    assert one == bulk
+    asked = [*keys[: MANY // 2], *(key + 1000 if isinstance(key, int) else key + "?" for key in keys[MANY // 2 :])]
+    bulk.save(tmp_path / "bulk")
+    for made in (bulk, gowk.open(tmp_path / "bulk")):
+        answers = made.contains_many(np.array(asked) if isinstance(asked[0], int) else pack(asked))
+        assert answers.tolist() == [key in made for key in asked]
+        assert answers[: MANY // 2].all()
+
+
+@pytest.mark.parametrize("encode", [False, True], ids=["plain", "dictionary"])
+def test_nulls_keep_their_places_in_long_columns(mutable, encode):
+    keys = [None if place % 7 == 3 else f"key {place}" for place in range(MANY)]
+    array = pa.array(keys).dictionary_encode() if encode else pa.array(keys)
+    made = MUTABLE[mutable](items=MANY, seed=3)
+    made.update(array, nulls="skip")
+    assert made.contains_many(array, nulls="skip").tolist() == [key is not None for key in keys]
+
+
 def test_one_by_one_is_as_in_bulk(mutable):
     for keys in (INTS, TEXTS, [key.encode() for key in TEXTS]):
         one, bulk = MUTABLE[mutable](seed=3), MUTABLE[mutable](seed=3)

@@ -7,7 +7,7 @@ use arrow_array::{
     cast::AsArray,
     types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type},
 };
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::DataType;
 use pyo3::{exceptions::PyTypeError, prelude::*};
 use std::ops::Range;
@@ -64,23 +64,23 @@ impl Keys {
             || matches!(self.values.data_type(), DataType::Boolean | DataType::Null)
     }
 
-    /// Hands the keys at these places to a sink; nulls as the empty key, or not at all.
-    pub(super) fn feed(&self, range: Range<usize>, keep_places: bool, sink: &mut impl Sink) {
+    /// Hands the integers at these places to a sink, where the keys are integers; of nulls none, or that there is one.
+    pub(super) fn feed_ints(&self, range: Range<usize>, keep_places: bool, sink: &mut impl Sink) {
         let values = &*self.values;
         macro_rules! ints {
             ($type:ty, signed) => {{
                 let values = values.as_primitive::<$type>().values();
-                self.each(range, keep_places, sink, |sink, at| signed_int(values[at].into(), sink))
+                self.each(range, keep_places, |at| match at {
+                    Some(at) => signed_int(values[at].into(), sink),
+                    None => sink.null(),
+                })
             }};
             ($type:ty, unsigned) => {{
                 let values = values.as_primitive::<$type>().values();
-                self.each(range, keep_places, sink, |sink, at| sink.int(values[at].into(), false))
-            }};
-        }
-        macro_rules! bytes {
-            ($values:expr) => {{
-                let values = $values;
-                self.each(range, keep_places, sink, |sink, at| sink.bytes(values.value(at).as_ref()))
+                self.each(range, keep_places, |at| match at {
+                    Some(at) => sink.int(values[at].into(), false),
+                    None => sink.null(),
+                })
             }};
         }
         match values.data_type() {
@@ -92,40 +92,70 @@ impl Keys {
             DataType::UInt16 => ints!(UInt16Type, unsigned),
             DataType::UInt32 => ints!(UInt32Type, unsigned),
             DataType::UInt64 => ints!(UInt64Type, unsigned),
-            DataType::Utf8 => bytes!(values.as_string::<i32>()),
-            DataType::LargeUtf8 => bytes!(values.as_string::<i64>()),
-            DataType::Utf8View => bytes!(values.as_string_view()),
-            DataType::Binary => bytes!(values.as_binary::<i32>()),
-            DataType::LargeBinary => bytes!(values.as_binary::<i64>()),
-            DataType::BinaryView => bytes!(values.as_binary_view()),
-            DataType::FixedSizeBinary(_) => bytes!(values.as_fixed_size_binary()),
             DataType::Boolean => {
                 let values = values.as_boolean();
-                self.each(range, keep_places, sink, |sink, at| sink.int(values.value(at).into(), false));
+                self.each(range, keep_places, |at| match at {
+                    Some(at) => sink.int(values.value(at).into(), false),
+                    None => sink.null(),
+                });
             }
             // All null.
-            _ => self.each(range, keep_places, sink, |sink, _| sink.null()),
+            _ => self.each(range, keep_places, |_| sink.null()),
         }
     }
 
+    /// The bytes of the keys at these places, where the keys are text or bytes; of nulls none, or an empty key.
+    pub(super) fn slices<'a>(&'a self, range: Range<usize>, keep_places: bool, slices: &mut Vec<&'a [u8]>) {
+        let values = &*self.values;
+        macro_rules! bytes {
+            ($values:expr) => {{
+                let values = $values;
+                self.each(range, keep_places, |at| {
+                    slices.push(match at {
+                        Some(at) => values.value(at).as_ref(),
+                        None => b"",
+                    });
+                })
+            }};
+        }
+        // Values one behind the other, and all of them wanted: by far the commonest columns.
+        macro_rules! in_a_row {
+            ($values:expr) => {{
+                let values = $values;
+                if self.places.is_some() || self.nulls.is_some() {
+                    bytes!(values)
+                } else {
+                    let (data, ends) =
+                        (values.value_data(), &values.value_offsets()[range.start..=range.end]);
+                    slices.extend(ends.windows(2).map(|ends| &data[ends[0].as_usize()..ends[1].as_usize()]))
+                }
+            }};
+        }
+        match values.data_type() {
+            DataType::Utf8 => in_a_row!(values.as_string::<i32>()),
+            DataType::LargeUtf8 => in_a_row!(values.as_string::<i64>()),
+            DataType::Utf8View => bytes!(values.as_string_view()),
+            DataType::Binary => in_a_row!(values.as_binary::<i32>()),
+            DataType::LargeBinary => in_a_row!(values.as_binary::<i64>()),
+            DataType::BinaryView => bytes!(values.as_binary_view()),
+            DataType::FixedSizeBinary(_) => bytes!(values.as_fixed_size_binary()),
+            other => unreachable!("{other} has no bytes"),
+        }
+    }
+
+    /// Which of the values the keys in this range are; none for a null whose place is kept.
     #[inline(always)]
-    fn each<S: Sink>(
-        &self,
-        range: Range<usize>,
-        keep_places: bool,
-        sink: &mut S,
-        mut value: impl FnMut(&mut S, usize),
-    ) {
+    fn each(&self, range: Range<usize>, keep_places: bool, mut value: impl FnMut(Option<usize>)) {
         match (&self.places, &self.nulls) {
-            (None, None) => range.for_each(|at| value(sink, at)),
-            (Some(places), None) => places[range].iter().for_each(|at| value(sink, *at)),
+            (None, None) => range.for_each(|at| value(Some(at))),
+            (Some(places), None) => places[range].iter().for_each(|at| value(Some(*at))),
             (places, Some(nulls)) => {
                 for at in range {
                     match (nulls.is_null(at), places) {
-                        (true, _) if keep_places => sink.null(),
+                        (true, _) if keep_places => value(None),
                         (true, _) => {}
-                        (false, Some(places)) => value(sink, places[at]),
-                        (false, None) => value(sink, at),
+                        (false, Some(places)) => value(Some(places[at])),
+                        (false, None) => value(Some(at)),
                     }
                 }
             }

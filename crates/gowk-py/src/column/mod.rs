@@ -13,6 +13,7 @@ mod arrow;
 #[allow(unsafe_code, reason = "memory that Python owns; the one door")]
 mod memory;
 mod numpy;
+mod run;
 
 use crate::key::{self, Sink};
 use gowk::{Digest, KeyHash};
@@ -24,9 +25,11 @@ use pyo3::{
 };
 use std::ops::Range;
 
-/// How many keys are hashed before they are put in or asked: their digests stay in the second-level cache, and the memory
-/// that they will touch is on its way for most of them.
-pub(crate) const CHUNK: usize = 8192;
+pub(crate) use run::Run;
+
+/// How many keys are put in a row before they are put in or asked: they stay in the first-level cache, and the memory that they
+/// will touch is on its way for most of them.
+pub(crate) const CHUNK: usize = 2048;
 
 /// What to do about nulls.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,23 +126,10 @@ impl<'py> Column<'py> {
         mut done: impl FnMut(&mut S) -> PyResult<()> + Send,
     ) -> PyResult<Vec<usize>> {
         match self {
-            Self::Parts(parts) => {
-                if nulls == Nulls::Error {
-                    parts.refuse_nulls()?;
-                }
-                py.detach(|| {
-                    for part in &parts.0 {
-                        let mut at = 0;
-                        while at < part.len() {
-                            let end = part.len().min(at + CHUNK);
-                            part.feed(at..end, keep_places, sink);
-                            done(sink)?;
-                            at = end;
-                        }
-                    }
-                    Ok(parts.null_places())
-                })
-            }
+            Self::Parts(parts) => parts.each_range(py, nulls, |part, range| {
+                part.feed(range, keep_places, sink);
+                done(sink)
+            }),
             Self::Objects(keys) => {
                 let (mut places, mut held, mut at) = (Vec::new(), 0, 0);
                 for item in keys.try_iter()? {
@@ -177,6 +167,26 @@ fn is_null(item: &Bound<'_, PyAny>) -> bool {
 impl Parts {
     fn len(&self) -> usize {
         self.0.iter().map(Part::len).sum()
+    }
+
+    /// Calls `work` for one chunk of keys after another, without the interpreter. Gives the places of the nulls.
+    fn each_range<'a>(
+        &'a self,
+        py: Python<'_>,
+        nulls: Nulls,
+        mut work: impl FnMut(&'a Part, Range<usize>) -> PyResult<()> + Send,
+    ) -> PyResult<Vec<usize>> {
+        if nulls == Nulls::Error {
+            self.refuse_nulls()?;
+        }
+        py.detach(|| {
+            for part in &self.0 {
+                for at in (0..part.len()).step_by(CHUNK) {
+                    work(part, at..part.len().min(at + CHUNK))?;
+                }
+            }
+            Ok(self.null_places())
+        })
     }
 
     fn refuse_nulls(&self) -> PyResult<()> {
@@ -247,13 +257,6 @@ impl Part {
                     (_, true) => chunks(bytes, i64::from_le_bytes, |value| signed_int(value, sink)),
                 }
             }
-            Self::Fixed { width: 0, .. } => range.for_each(|_| sink.bytes(b"")),
-            Self::Fixed { memory, width, .. } => {
-                for bytes in memory.bytes()[cut(memory, *width)].chunks_exact(*width) {
-                    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-                    sink.bytes(&bytes[..end]);
-                }
-            }
             Self::Wide { memory, width } => {
                 let mut text = String::new();
                 for wide in memory.bytes()[cut(memory, *width)].chunks_exact(*width) {
@@ -267,7 +270,30 @@ impl Part {
                     sink.bytes(text.as_bytes());
                 }
             }
-            Self::Arrow(keys) => keys.feed(range, keep_places, sink),
+            Self::Arrow(keys) if keys.are_ints() => keys.feed_ints(range, keep_places, sink),
+            Self::Fixed { .. } | Self::Arrow(_) => {
+                let mut slices = Vec::with_capacity(range.len());
+                self.slices(range, keep_places, &mut slices);
+                slices.into_iter().for_each(|bytes| sink.bytes(bytes));
+            }
+        }
+    }
+
+    /// The bytes of some of the keys, where they lie in memory as they are.
+    fn slices<'a>(&'a self, range: Range<usize>, keep_places: bool, slices: &mut Vec<&'a [u8]>) {
+        match self {
+            Self::Fixed { width: 0, .. } => slices.extend(range.map(|_| &b""[..])),
+            Self::Fixed { memory, width, .. } => {
+                let bytes = &memory.bytes()[range.start * width..range.end * width];
+                slices.extend(bytes.chunks_exact(*width).map(|bytes| {
+                    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                    &bytes[..end]
+                }));
+            }
+            Self::Arrow(keys) => keys.slices(range, keep_places, slices),
+            Self::Ints { .. } | Self::Wide { .. } => {
+                unreachable!("integers and UTF-32 are not keys as they lie")
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{
     wrap,
 };
 use crate::{
-    column::{Column, Digests, Nulls},
+    column::{Column, Nulls},
     error::AtPath,
     hash::Hash,
     lock::MOST_ALIGNED,
@@ -60,12 +60,7 @@ impl Filter {
     /// Puts many keys in.
     pub(crate) fn update(&self, py: Python<'_>, column: &Column<'_>, nulls: Nulls) -> PyResult<()> {
         let outside = self.held.outside(py);
-        let mut digests = Digests::new(&self.hash);
-        column.each_chunk(py, nulls, false, &mut digests, |digests| {
-            let result = outside.write().insert_from(&digests.held);
-            digests.held.clear();
-            result
-        })?;
+        column.each_run(py, nulls, false, &self.hash, |run| outside.write().insert_run(&self.hash, run))?;
         Ok(())
     }
 
@@ -130,12 +125,10 @@ impl Filter {
         let column = Column::new(keys)?;
         let mut answers = Vec::with_capacity(column.len().unwrap_or(0));
         let outside = self.held.outside(py);
-        let mut digests = Digests::new(&self.hash);
-        let null_places = column.each_chunk(py, nulls, true, &mut digests, |digests| {
+        let null_places = column.each_run(py, nulls, true, &self.hash, |run| {
             let start = answers.len();
-            answers.resize(start + digests.held.len(), false);
-            outside.read().answer(&digests.held, &mut answers[start..]);
-            digests.held.clear();
+            answers.resize(start + run.len(), false);
+            outside.read().answer_run(&self.hash, run, &mut answers[start..]);
             Ok(())
         })?;
         null_places.into_iter().for_each(|place| answers[place] = false);

@@ -22,12 +22,16 @@ use std::{
 /// Whether threads that have the interpreter exclude each other.
 const HAS_GIL: bool = cfg!(not(Py_GIL_DISABLED));
 
+/// See [`Inner::outside`].
+const OTHER: usize = 1 << (usize::BITS - 1);
+
 /// The filter and its locks. In a box, as filters hold lines of 64 bytes that must lie on such a boundary, and Python's memory has
 /// boundaries of 16.
 pub(crate) struct Guarded(Box<Inner>);
 
 struct Inner {
-    /// How many [`Outside`]s there are.
+    /// How many [`Outside`]s there are, and [`OTHER`] on top if the filter is not one of the default family in memory: with 0 the commonest
+    /// calls know all that they need.
     outside: AtomicUsize,
     lock: RwLock<()>,
     held: UnsafeCell<Held>,
@@ -36,10 +40,20 @@ struct Inner {
 // SAFETY: the filter is only reached through the lock, or by a thread that excludes all others: see `alone`.
 unsafe impl Sync for Inner {}
 
+impl Inner {
+    /// What is said of the filter beside the count.
+    fn mark(held: &Held) -> usize {
+        match held {
+            Held::Heap(AnyFilter::BlockedBloom(_)) => 0,
+            _ => OTHER,
+        }
+    }
+}
+
 impl Guarded {
     pub(crate) fn new(held: Held) -> Self {
         Self(Box::new(Inner {
-            outside: AtomicUsize::new(0),
+            outside: AtomicUsize::new(Inner::mark(&held)),
             lock: RwLock::new(()),
             held: UnsafeCell::new(held),
         }))
@@ -50,17 +64,21 @@ impl Guarded {
     #[inline(always)]
     fn alone(&self, _: Python<'_>) -> Option<*mut Held> {
         // Acquire: what was done outside has been done.
-        (HAS_GIL && self.0.outside.load(Ordering::Acquire) == 0).then_some(self.0.held.get())
+        (HAS_GIL && self.0.outside.load(Ordering::Acquire) & !OTHER == 0).then_some(self.0.held.get())
     }
 
     /// The filter, if it is one of the default family in memory and this thread has it to itself until it lets go of the interpreter.
     #[inline(always)]
-    pub(crate) fn at_once(&self, py: Python<'_>) -> Option<*mut BlockedBloom> {
+    pub(crate) fn at_once(&self, _: Python<'_>) -> Option<*mut BlockedBloom> {
+        if !HAS_GIL || self.0.outside.load(Ordering::Acquire) != 0 {
+            return None;
+        }
         // SAFETY: nobody is outside, and whoever would go there needs the interpreter first, which we have for the length of this call. The
         // reference ends with it.
-        match unsafe { &mut *self.alone(py)? } {
+        match unsafe { &mut *self.0.held.get() } {
             Held::Heap(AnyFilter::BlockedBloom(filter)) => Some(filter),
-            _ => None,
+            // SAFETY: there is no mark on the count, and whoever changes the filter renews it.
+            _ => unsafe { std::hint::unreachable_unchecked() },
         }
     }
 
@@ -104,7 +122,7 @@ impl Guarded {
     pub(crate) fn write(&self, py: Python<'_>) -> Writing<'_> {
         let outside = self.outside(py);
         let guard = self.0.lock.write_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        Writing { held: self.0.held.get(), _guard: guard, _outside: Some(outside) }
+        Writing { inner: &self.0, _guard: guard, _outside: Some(outside) }
     }
 
     /// Changes one by another, without the interpreter. Two threads that do this crosswise do not wait for each other for ever:
@@ -151,7 +169,7 @@ impl Outside<'_> {
     /// The filter, to be changed.
     pub(crate) fn write(&self) -> Writing<'_> {
         let guard = self.0.lock.write().unwrap_or_else(PoisonError::into_inner);
-        Writing { held: self.0.held.get(), _guard: guard, _outside: None }
+        Writing { inner: self.0, _guard: guard, _outside: None }
     }
 }
 
@@ -173,7 +191,7 @@ impl Deref for Reading<'_> {
 
 /// A filter that is being changed.
 pub(crate) struct Writing<'a> {
-    held: *mut Held,
+    inner: &'a Inner,
     _guard: RwLockWriteGuard<'a, ()>,
     _outside: Option<Outside<'a>>,
 }
@@ -183,13 +201,23 @@ impl Deref for Writing<'_> {
 
     fn deref(&self) -> &Held {
         // SAFETY: the lock is held for writing, and as there is an `Outside` nobody goes without it.
-        unsafe { &*self.held }
+        unsafe { &*self.inner.held.get() }
     }
 }
 
 impl DerefMut for Writing<'_> {
     fn deref_mut(&mut self) -> &mut Held {
         // SAFETY: as in `deref`.
-        unsafe { &mut *self.held }
+        unsafe { &mut *self.inner.held.get() }
+    }
+}
+
+impl Drop for Writing<'_> {
+    /// Renews the mark: it may be another filter now. Before the count goes down, as `_outside` is dropped after this.
+    fn drop(&mut self) {
+        match Inner::mark(self) {
+            OTHER => self.inner.outside.fetch_or(OTHER, Ordering::Relaxed),
+            _ => self.inner.outside.fetch_and(!OTHER, Ordering::Relaxed),
+        };
     }
 }

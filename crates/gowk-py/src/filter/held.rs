@@ -1,11 +1,12 @@
 //! The filter inside a Python object: on the heap, in a mapped file, or another system's.
 
 use crate::{
+    column::Run,
     error::{OrRaise, Raised, ReadOnlyException},
     hash::Hash,
 };
 use gowk::{
-    AnyFilter, Digest, Filter as _, Insert, Inserted, Key, Persist, Removed, Stats,
+    AnyFilter, BlockedBloom, Digest, Filter as _, Insert, Inserted, Key, Persist, Removed, Stats,
     format::{ChangeError, foreign::Foreign},
     store::{Line, Mapped, Store},
 };
@@ -39,8 +40,13 @@ impl Held {
         each!(self, filter => filter.may_contain_digest(digest))
     }
 
-    pub(crate) fn answer(&self, digests: &[Digest], answers: &mut [bool]) {
-        each!(self, filter => filter.may_contain_many_into(digests, answers));
+    /// Whether each of these keys may be in it; the hash is the filter's.
+    pub(crate) fn answer_run(&self, hash: &Hash, run: Run<'_>, answers: &mut [bool]) {
+        match self {
+            Self::Heap(AnyFilter::BlockedBloom(filter)) => answer_run(filter, run, answers),
+            Self::Mapped(AnyFilter::BlockedBloom(filter)) => answer_run(filter, run, answers),
+            _ => each!(self, filter => filter.may_contain_many_into(&run.digests(hash), answers)),
+        }
     }
 
     /// Puts the key in; the hash is the filter's.
@@ -67,6 +73,16 @@ impl Held {
                 return Err(ChangeError::CannotInsert { family: other.stats().family }).or_raise();
             }
         })
+    }
+
+    /// Puts these keys in; the hash is the filter's.
+    pub(crate) fn insert_run(&mut self, hash: &Hash, run: Run<'_>) -> PyResult<()> {
+        match (&mut *self, run) {
+            (Self::Heap(AnyFilter::BlockedBloom(filter)), Run::Words(keys)) => filter.insert_many(keys),
+            (Self::Heap(AnyFilter::BlockedBloom(filter)), Run::Bytes(keys)) => filter.insert_many(keys),
+            _ => return self.insert_from(&run.digests(hash)),
+        }
+        Ok(())
     }
 
     pub(crate) fn insert_from(&mut self, digests: &[Digest]) -> PyResult<()> {
@@ -135,6 +151,15 @@ impl Held {
             Self::Mapped(filter) => blank(filter.sections()),
             Self::Foreign(filter) => filter.stats().fill == 0.0,
         }
+    }
+}
+
+/// The filter of the default family hashes keys as it goes. For the others digests do: each kind of keys is minutes of compiling.
+fn answer_run(filter: &BlockedBloom<impl Store>, run: Run<'_>, answers: &mut [bool]) {
+    match run {
+        Run::Words(keys) => filter.may_contain_many_into(keys, answers),
+        Run::Bytes(keys) => filter.may_contain_many_into(keys, answers),
+        Run::Digests(digests) => filter.may_contain_many_into(digests, answers),
     }
 }
 

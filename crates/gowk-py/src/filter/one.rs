@@ -16,7 +16,7 @@ use pyo3::{
     ffi,
     impl_::pyclass::{PyClassImpl, PyClassItems},
     prelude::*,
-    types::{PyBool, PyType},
+    types::PyType,
 };
 use std::{
     ffi::{c_int, c_long, c_longlong},
@@ -111,7 +111,8 @@ unsafe extern "C" fn add(this: *mut ffi::PyObject, key: *mut ffi::PyObject) -> *
             Err(Raised) => return std::ptr::null_mut(),
         }
     };
-    PyBool::new(py, inserted == Inserted::New).to_owned().into_ptr()
+    // SAFETY: this thread has the interpreter. Not PyO3's way, which finds the object and then calls to count it: one call does both.
+    unsafe { ffi::PyBool_FromLong(c_long::from(inserted == Inserted::New)) }
 }
 
 /// [`add`], whatever the filter and the key.
