@@ -63,6 +63,7 @@ impl Command {
 const WRITE: &CStr = c"write deny-oom";
 const WRITE_FAST: &CStr = c"write deny-oom fast";
 /// Writes that take no memory, so that they work when there is none.
+const FREE: &CStr = c"write";
 const FREE_FAST: &CStr = c"write fast";
 const READ: &CStr = c"readonly";
 const READ_FAST: &CStr = c"readonly fast";
@@ -88,7 +89,7 @@ table! {
     [c"BF.SCANDUMP", bf::scandump, READ, 3, First, c"The next chunk of the filter's bytes", c"O(chunk)"],
     [c"BF.LOADCHUNK", bf::loadchunk, WRITE, 4, First, c"Takes a chunk of SCANDUMP", c"O(chunk), the last O(n)"],
     [c"BF.MERGE", bf::merge, WRITE, -3, All, c"Makes the first filter the union with the others", c"O(n) in their sizes"],
-    [c"BF.CLEAR", bf::clear, FREE_FAST, 2, First, c"Forgets all items", c"O(n) in the size"],
+    [c"BF.CLEAR", bf::clear, FREE, 2, First, c"Forgets all items", c"O(n) in the size"],
     [c"BF.DUMP", bf::dump, READ, 2, First, c"The filter as the bytes of a .gowk file", c"O(n) in the size"],
     [c"BF.LOAD", bf::load, WRITE, 3, First, c"Makes a filter of the bytes of a .gowk file", c"O(n) in the size"],
     [c"BF.SHARDADD", bf::shardadd, FREE_FAST, 6, First, c"Sets the bits of keys in a string that is a shard of gowk-redis", c"O(keys)"],
@@ -124,4 +125,17 @@ table! {
     [c"TOPK.INFO", topk::info, READ_FAST, 2, First, c"What it was created with", c"O(1)"],
     [c"TOPK.SCANDUMP", topk::scandump, READ, 3, First, c"The next chunk of its bytes", c"O(chunk), the first O(n)"],
     [c"TOPK.LOADCHUNK", topk::loadchunk, WRITE, 4, First, c"Takes a chunk of SCANDUMP", c"O(chunk), the last O(n)"],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_works_on_a_whole_filter_is_not_called_fast() {
+        for command in TABLE {
+            let whole = command.complexity.to_bytes().starts_with(b"O(n)");
+            assert!(!whole || command.categories().ends_with("slow"), "{:?}", command.name);
+        }
+    }
 }
