@@ -9,8 +9,8 @@ use crate::hashing::HashFigures;
 use crate::keys::KeyKind;
 use crate::peers::{
     BITMAP, CLASSIC, CUCKOO, CUCKOOFILTER, DEFAULT, FOLDHASHED_CUCKOOFILTER,
-    FOLDHASHED_FASTBLOOM as FASTBLOOM, ROARING, SCALABLE, SCALABLE_CUCKOO, SPLIT_BLOCK,
-    SPLIT_BLOCK_RIVAL as SBBF, WINDOW,
+    FOLDHASHED_FASTBLOOM as FASTBLOOM, FUSE, ROARING, SCALABLE, SCALABLE_CUCKOO, SPLIT_BLOCK,
+    SPLIT_BLOCK_RIVAL as SBBF, WINDOW, XORF,
 };
 use crate::results::{BULK, Column, Group, Measured, ONE_BY_ONE, Results};
 
@@ -23,7 +23,7 @@ struct Check {
 /// What one table says about a target; tables that it does not speak of say nothing.
 type Checks = fn(&Results, &Group) -> Vec<Check>;
 
-const TARGETS: [(&str, Checks); 15] = [
+const TARGETS: [(&str, Checks); 17] = [
     ("space: within the design's table", |_, group| space(group)),
     (
         "the promise: fpp at most 1.03x the asked one, nor below 0.8x where nothing grows and no bit is whole",
@@ -80,6 +80,15 @@ const TARGETS: [(&str, Checks); 15] = [
             BULK.iter().zip(&ONE_BY_ONE).skip(1).filter_map(check).collect()
         })
     }),
+    (
+        "BinaryFuse, u64, 1 %: build and lookups no slower than xorf's BinaryFuse8, which errs half as often",
+        |_, group| {
+            main_table(group).map_or_else(Vec::new, |group| faster(group, FUSE, XORF, &ONE_BY_ONE, 1.0))
+        },
+    ),
+    ("BinaryFuse, u64, 1 %: bulk lookups 2x xorf's one by one", |_, group| {
+        main_table(group).map_or_else(Vec::new, |group| faster(group, FUSE, XORF, &BULK, 2.0))
+    }),
     ("Bitmap: one by one reads 5x roaring", |_, group| {
         let check = |column| ahead(group, BITMAP, ROARING, (column, column), 5.0);
         ONE_BY_ONE.iter().skip(1).filter_map(check).collect()
@@ -119,11 +128,12 @@ fn main_table(group: &Group) -> Option<&Group> {
 }
 
 /// The most bits per key of each family at 1 % and 0.1 %. Parquet's layout leaves no choice: 10.53 and 16.89.
-const SPACE_TABLE: [(&str, f64, f64); 5] = [
+const SPACE_TABLE: [(&str, f64, f64); 6] = [
     (DEFAULT, 10.0, 15.0),
     (CLASSIC, 9.6, 14.4),
     (SPLIT_BLOCK, 10.55, 16.95),
     (CUCKOO, 10.5, 13.7),
+    (FUSE, 7.9, 11.3),
     (WINDOW, 17.5, 25.0),
 ];
 
@@ -149,7 +159,7 @@ fn promise(group: &Group) -> Vec<Check> {
         let fpp = row.figures.fpp();
         // A chain that could still grow keeps some of its rate for the links to come, and fingerprints have whole bits.
         let wasteful =
-            ![SCALABLE, CUCKOO].contains(&row.name) && fpp < 0.8 * asked - row.figures.fpp_noise(asked);
+            ![SCALABLE, CUCKOO, FUSE].contains(&row.name) && fpp < 0.8 * asked - row.figures.fpp_noise(asked);
         let text = format!("{}: {} {:.4} %, {:.3}x", group.title(), row.name, fpp * 100.0, fpp / asked);
         Check { passes: !row.figures.breaks(asked) && !wasteful, text }
     };

@@ -24,6 +24,7 @@ pub(crate) use self::fastbloom::FOLDHASH as FOLDHASHED_FASTBLOOM;
 pub(crate) use self::roaring::NAME as ROARING;
 pub(crate) use self::sbbf::NAME as SPLIT_BLOCK_RIVAL;
 use self::sux::Signed;
+pub(crate) use self::xorf::NAME as XORF;
 use self::xorf::Words;
 
 /// What a row is asked for.
@@ -212,7 +213,7 @@ pub(crate) const SPLIT_BLOCK: &str = "gowk SplitBlockBloom";
 pub(crate) const SCALABLE: &str = "gowk ScalableBloom";
 const COUNTING: &str = "gowk CountingBloom";
 pub(crate) const CUCKOO: &str = "gowk Cuckoo";
-const FUSE: &str = "gowk BinaryFuse";
+pub(crate) const FUSE: &str = "gowk BinaryFuse";
 pub(crate) const WINDOW: &str = "gowk Window";
 pub(crate) const BITMAP: &str = "gowk Bitmap";
 

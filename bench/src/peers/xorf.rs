@@ -9,6 +9,9 @@ use xorf::{BinaryFuse8, BinaryFuse16, Filter};
 
 use super::{Ask, Build, DEFAULT, FUSE, Lookup, Row};
 
+/// The name of the row with 8-bit fingerprints.
+pub(crate) const NAME: &str = "xorf BinaryFuse8";
+
 /// Keys as the 64-bit words that the crate takes: integers are that already, the rest is hashed by the caller.
 pub(crate) trait Words: Copy + Hash {
     fn word(&self, hash: &RandomState) -> u64;
@@ -62,7 +65,7 @@ const FUSE8_FPP: f64 = 1.0 / 256.0;
 
 pub(super) fn rows<'k, K: Words + 'k>() -> Vec<Row<'k, K>> {
     vec![
-        Row::built::<Fuse<BinaryFuse8>>("xorf BinaryFuse8")
+        Row::built::<Fuse<BinaryFuse8>>(NAME)
             .against(&[FUSE, DEFAULT])
             .unless(|ask| ask.fpp < FUSE8_FPP, "errs at 0.39 %, see BinaryFuse16"),
         Row::built::<Fuse<BinaryFuse16>>("xorf BinaryFuse16")
