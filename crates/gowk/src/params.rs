@@ -1,6 +1,7 @@
 //! What the parameters of all families share: the promise, the checks, the search for the least that suffices.
 
 use crate::error::ParamsError;
+use core::f64::consts::LN_2;
 use libm::{fabs, log, log1p};
 
 /// What a filter was asked to keep: a rate, for so many keys.
@@ -37,21 +38,40 @@ pub(crate) fn keys_for_empty(empty: f64, chance: f64) -> f64 {
     fabs(log(empty)) / fabs(log1p(-chance))
 }
 
+/// The bits that a classic filter of the best shape has: near what any family has, and so where to begin to look.
+pub(crate) fn textbook_bits(items: u64, fpp: f64) -> f64 {
+    -(items as f64) * log(fpp) / (LN_2 * LN_2)
+}
+
 /// The least number from `low` to `high` that suffices, where all numbers above one that suffices do; `high` if none.
-pub(crate) fn least(low: u64, high: u64, mut suffices: impl FnMut(u64) -> bool) -> u64 {
-    if suffices(low) {
-        return low;
-    }
-    let (mut fails, mut works) = (low, high);
-    // Answers tend to lie low in the range: doubling up to them asks fewer questions than halving it.
-    let mut step = 1u64;
-    while let Some(next) = fails.checked_add(step).filter(|next| *next < high) {
-        if suffices(next) {
-            works = next;
-            break;
+///
+/// Looked for from `guess` outwards, in steps that double: far from the answer a question may cost a thousand times what it costs
+/// near it, as blocks that are far too few hold thousands of keys each.
+pub(crate) fn least(guess: u64, low: u64, high: u64, mut suffices: impl FnMut(u64) -> bool) -> u64 {
+    let guess = guess.clamp(low, high);
+    let mut step = guess / 64 + 1;
+    let (mut fails, mut works) = (guess, guess);
+    if suffices(guess) {
+        loop {
+            if works == low {
+                return low;
+            }
+            fails = works.saturating_sub(step).max(low);
+            if !suffices(fails) {
+                break;
+            }
+            works = fails;
+            step = step.saturating_mul(2);
         }
-        fails = next;
-        step = step.saturating_mul(2);
+    } else {
+        loop {
+            works = fails.saturating_add(step).min(high);
+            if works == high || suffices(works) {
+                break;
+            }
+            fails = works;
+            step = step.saturating_mul(2);
+        }
     }
     while works - fails > 1 {
         let middle = fails + (works - fails) / 2;
@@ -71,10 +91,13 @@ mod tests {
     #[test]
     fn the_least_that_suffices_is_found() {
         for high in [1, 2, 3, 7, 100, u64::MAX] {
-            for wanted in [1, 2, 3, 50, 99, 100, 1 << 40].into_iter().filter(|wanted| *wanted <= high) {
-                assert_eq!(least(1, high, |n| n >= wanted), wanted, "up to {high}");
+            for guess in [0, 1, 2, 98, 99, 100, 101, 1 << 20, 1 << 41, u64::MAX] {
+                for wanted in [1, 2, 3, 50, 99, 100, 1 << 40].into_iter().filter(|wanted| *wanted <= high) {
+                    let found = least(guess, 1, high, |n| n >= wanted);
+                    assert_eq!(found, wanted, "from {guess} up to {high}");
+                }
+                assert_eq!(least(guess, 1, high, |_| false), high);
             }
-            assert_eq!(least(1, high, |_| false), high);
         }
     }
 

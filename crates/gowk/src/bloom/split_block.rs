@@ -26,14 +26,14 @@ use crate::{
     filter::{Filter, Insert, Inserted, Merge},
     format::{Body, Fields, Head, OpenError, ParamsWriter, Persist},
     hash::{Digest, Hasher, Key},
-    params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
+    params::{Promise, checked_fpp, checked_items, keys_for_empty, least, textbook_bits},
     simd::{Isa, Lanes, Machine, Task},
     stats::{Family, Stats},
     store::{Heap, Line, Store, StoreMut, addressable, ones, prefetch, split_blocks, split_blocks_mut},
 };
 use alloc::{vec, vec::Vec};
 use core::fmt;
-use libm::pow;
+use libm::{expm1, log};
 
 /// The constants of the Parquet format.
 const SALTS: Lanes = Lanes([
@@ -63,7 +63,8 @@ impl SplitBlockParams {
     /// The smallest filter that keeps `fpp` with `items` keys in it.
     pub fn for_fpp(items: u64, fpp: f64) -> Result<Self, ParamsError> {
         let promise = Promise { items: checked_items(items)?, fpp: checked_fpp(fpp)? };
-        let blocks = least(1, Self::MOST_BLOCKS, |blocks| rate(items, blocks) <= fpp);
+        let likely = (textbook_bits(items, fpp) / Self::BLOCK_BITS as f64) as u64;
+        let blocks = least(likely, 1, Self::MOST_BLOCKS, |blocks| rate(items, blocks) <= fpp);
         if rate(items, blocks) > fpp {
             // Parquet's index formula ends here; a rate out of reach is as good as a size out of reach.
             return Err(ParamsError::TooLarge { bytes: u128::from(blocks) * 32 });
@@ -128,7 +129,8 @@ impl SplitBlockParams {
 
     /// How many keys it takes before the rate rises above `fpp`.
     pub fn items_at(&self, fpp: f64) -> u64 {
-        least(1, self.blocks.saturating_mul(4096), |items| rate(items, self.blocks) > fpp) - 1
+        let most = self.blocks.saturating_mul(4096);
+        least(self.promise.items, 1, most, |items| rate(items, self.blocks) > fpp) - 1
     }
 
     /// How many keys have come, judging by the part of the bits that are set.
@@ -139,7 +141,12 @@ impl SplitBlockParams {
 }
 
 fn rate(items: u64, blocks: u64) -> f64 {
-    mean_over_blocks(items, blocks, |keys| pow(1.0 - pow(31.0 / 32.0, keys as f64), 8.0))
+    let kept = log(31.0 / 32.0);
+    mean_over_blocks(items, blocks, |keys| {
+        let set = -expm1(kept * keys as f64);
+        let four = set * set * set * set;
+        four * four
+    })
 }
 
 impl fmt::Display for SplitBlockParams {

@@ -307,7 +307,7 @@ impl CuckooParams {
     /// How many different keys it takes before the rate rises above `fpp`. May be more than the table can hold.
     pub fn items_at(&self, fpp: f64) -> u64 {
         let most = self.classes() as u64;
-        least(1, most.saturating_mul(64), |items| self.fpp_at(items) > fpp) - 1
+        least(self.promise.items, 1, most.saturating_mul(64), |items| self.fpp_at(items) > fpp) - 1
     }
 
     /// How many different keys there are, of the number of classes that they fall into.
@@ -366,7 +366,8 @@ const SLACK: f64 = 2.5;
 /// be halved.
 fn buckets_for(shape: Shape, items: u64) -> Result<u64, ParamsError> {
     let most = u64::MAX >> 10;
-    let buckets = least(shape.parts().max(2), most, |buckets| capacity(shape, buckets) >= items);
+    let guess = items / shape.slots() as u64;
+    let buckets = least(guess, shape.parts().max(2), most, |buckets| capacity(shape, buckets) >= items);
     if buckets == most {
         return Err(ParamsError::TooLarge { bytes: u128::from(items) / 2 });
     }

@@ -1,7 +1,7 @@
 //! How large a window must be, and what it keeps. Pure functions of numbers.
 
 use crate::{
-    bloom::blocked::{BlockedParams, Rate, Span, best_lanes},
+    bloom::blocked::{BlockedParams, Rate, Span, best_lanes, fewest_blocks},
     error::ParamsError,
     params::{Promise, checked_fpp, checked_items, least},
     store::{Line, addressable},
@@ -62,10 +62,9 @@ impl WindowParams {
         let span = span_for(fpp);
         // Far more than any rate on offer needs, and less than overflows a count of bits.
         let most = items.saturating_mul(4).min(u64::MAX >> 18) + 1;
-        let (blocks, kept, lanes) = best_lanes(|lanes| {
+        let (blocks, kept, lanes) = fewest_blocks(promise, span, most, |lanes| {
             let mut rate = WindowRate::new(span, lanes, generations);
-            let blocks = least(1, most, |blocks| rate.at(items, blocks) <= fpp);
-            (blocks, rate.at(items, blocks))
+            move |blocks| rate.at(items, blocks)
         });
         let params = Self { blocks, span, lanes, generations, promise };
         if kept > fpp {
@@ -166,7 +165,7 @@ impl WindowParams {
         let mut rate = WindowRate::new(self.span, self.lanes, self.generations);
         // With 4096 keys a line every bit is set, for all that floating point can tell.
         let most = self.lines().saturating_mul(4096);
-        least(1, most, |items| rate.at(items, self.blocks) > fpp) - 1
+        least(self.promise.items, 1, most, |items| rate.at(items, self.blocks) > fpp) - 1
     }
 
     /// One generation of some of the blocks, as a filter of its own.
@@ -263,7 +262,7 @@ mod tests {
         let bits = |span: Span, fpp: f64| {
             let blocks = |lanes| {
                 let mut rate = WindowRate::new(span, lanes, GENERATIONS);
-                least(1, 1 << 22, |blocks| rate.at(1_000_000, blocks) <= fpp)
+                least(1, 1, 1 << 22, |blocks| rate.at(1_000_000, blocks) <= fpp)
             };
             ((1..=8).map(blocks).min().unwrap() * span.lines() * u64::from(GENERATIONS) * Line::BITS) as f64
                 / 1e6
@@ -293,7 +292,7 @@ mod tests {
         let (items, fpp) = (1_000_000u64, 0.01);
         let together = |lanes| {
             let mut one = Rate::new(Span::Line, lanes);
-            least(1, 1 << 22, |blocks| -expm1(8.0 * log1p(-one.at(items.div_ceil(7), blocks))) <= fpp)
+            least(1, 1, 1 << 22, |blocks| -expm1(8.0 * log1p(-one.at(items.div_ceil(7), blocks))) <= fpp)
         };
         let together = (1..=8).map(together).min().unwrap() as f64;
         let saved = 1.0 - WindowParams::for_fpp(items, fpp).unwrap().blocks() as f64 / together;

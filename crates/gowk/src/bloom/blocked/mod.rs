@@ -64,4 +64,4 @@ pub(crate) use filter::{covers, line_fpp, set};
 pub use fold::FoldingBuilder;
 pub(crate) use layout::{block_of, windows, words};
 pub use sizing::{BlockedParams, PAIR_BELOW, QUAD_BELOW, Span};
-pub(crate) use sizing::{Rate, best_lanes, by_span};
+pub(crate) use sizing::{Rate, best_lanes, by_span, fewest_blocks};

@@ -5,12 +5,12 @@ use crate::{
     bloom::mixture::mean_over_blocks,
     error::ParamsError,
     hash::Digest,
-    params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
+    params::{Promise, checked_fpp, checked_items, keys_for_empty, least, textbook_bits},
     store::{Line, addressable},
 };
 use alloc::vec::Vec;
 use core::fmt;
-use libm::fabs;
+use libm::{fabs, log2};
 
 /// Below this rate a block is two lines. Here one line takes 13.8 bits a key and a pair 13.4; at 1 % it is 9.93 and 9.77.
 /// One line is quicker by a third, so the pair has to be worth a few percent of the bits.
@@ -19,6 +19,9 @@ pub const PAIR_BELOW: f64 = 0.002;
 /// Below this rate a block is four lines. Here a pair takes 20.7 bits a key and four lines 19.9; at 0.1 % it is 14.99 and
 /// 14.88.
 pub const QUAD_BELOW: f64 = 0.0001;
+
+/// The lanes of a line.
+const LANES: u32 = 8;
 
 /// How many neighbouring lines a key touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,10 +102,9 @@ impl BlockedParams {
         let span = Span::for_fpp(fpp);
         // Far more than any rate on offer needs, and less than overflows a count of bits.
         let most = items.saturating_mul(4).min(u64::MAX >> 12) + 1;
-        let (blocks, kept, lanes) = best_lanes(|lanes| {
+        let (blocks, kept, lanes) = fewest_blocks(promise, span, most, |lanes| {
             let mut rate = Rate::new(span, lanes);
-            let blocks = least(1, most, |blocks| rate.at(items, blocks) <= fpp);
-            (blocks, rate.at(items, blocks))
+            move |blocks| rate.at(items, blocks)
         });
         let params = Self { blocks, span, lanes, promise };
         if kept > fpp {
@@ -118,7 +120,7 @@ impl BlockedParams {
         Self::with_shape(1, span, lanes, items)?;
         let most = items.saturating_mul(4).min(u64::MAX >> 12) + 1;
         let mut rate = Rate::new(span, lanes);
-        let blocks = least(1, most, |blocks| rate.at(items, blocks) <= fpp);
+        let blocks = least(likely_blocks(promise, span), 1, most, |blocks| rate.at(items, blocks) <= fpp);
         if rate.at(items, blocks) > fpp {
             return Err(ParamsError::TooLarge { bytes: u128::from(blocks) * u128::from(64 * span.lines()) });
         }
@@ -216,7 +218,7 @@ impl BlockedParams {
         let mut rate = Rate::new(self.span, self.lanes);
         // With 4096 keys a line every bit is set, for all that floating point can tell.
         let most = self.lines().saturating_mul(4096);
-        least(1, most, |items| rate.at(items, self.blocks) > fpp) - 1
+        least(self.promise.items, 1, most, |items| rate.at(items, self.blocks) > fpp) - 1
     }
 
     /// How many keys have come, judging by the part of the bits that are set.
@@ -240,10 +242,48 @@ impl fmt::Display for BlockedParams {
     }
 }
 
+/// About as many blocks as it takes to keep a promise.
+fn likely_blocks(promise: Promise, span: Span) -> u64 {
+    (textbook_bits(promise.items, promise.fpp) / (Line::BITS * span.lines()) as f64) as u64
+}
+
+/// The fewest blocks that keep a promise, at most `most`, with the rate that they keep and the lanes by which they do; of `rate` one
+/// gets, for a number of lanes, the rate by the number of blocks.
+///
+/// From the number of lanes that is best without blocks it is tried in both directions for as long as it gets better. That is a valley:
+/// with few lanes a stranger is found by chance, with many the line is full.
+pub(crate) fn fewest_blocks<R: FnMut(u64) -> f64>(
+    promise: Promise,
+    span: Span,
+    most: u64,
+    rate: impl Fn(u32) -> R,
+) -> (u64, f64, u32) {
+    let fewest = |lanes: u32, guess: u64, most: u64| {
+        let mut rate = rate(lanes);
+        let blocks = least(guess, 1, most, |blocks| rate(blocks) <= promise.fpp);
+        (blocks, rate(blocks), lanes)
+    };
+    let cost = |found: (u64, f64, u32)| (found.1 > promise.fpp, found.0, found.1);
+    let likely = (-log2(promise.fpp) / span.lines() as f64) as u32;
+    let first = likely.clamp(1, LANES);
+    let mut best = fewest(first, likely_blocks(promise, span), most);
+    let mut improve = |lanes: u32| {
+        let found = fewest(lanes, best.0, best.0);
+        let better = cost(found) < cost(best);
+        if better {
+            best = found;
+        }
+        better
+    };
+    let _ = (1..first).rev().all(&mut improve);
+    let _ = (first + 1..=LANES).all(&mut improve);
+    best
+}
+
 /// The number of lanes for which `cost` is least.
 pub(crate) fn best_lanes<C: PartialOrd + Copy>(mut cost: impl FnMut(u32) -> (C, f64)) -> (C, f64, u32) {
     let mut best: Option<(C, f64, u32)> = None;
-    for lanes in 1..=8 {
+    for lanes in 1..=LANES {
         let (first, second) = cost(lanes);
         if best.is_none_or(|best| (first, second) < (best.0, best.1)) {
             best = Some((first, second, lanes));
@@ -276,7 +316,8 @@ impl Rate {
         while self.by_keys.len() as u64 <= keys {
             self.by_keys.push(self.terms.iter().map(|(c, _, power)| c * power).sum::<f64>().max(0.0));
             for (_, g, power) in &mut self.terms {
-                *power *= *g;
+                // Rounded off before it becomes so small that processors multiply it in microcode.
+                *power = if *power > 1e-60 { *power * *g } else { 0.0 };
             }
         }
         let line = self.by_keys[keys as usize];
@@ -315,6 +356,7 @@ fn terms(lanes: u32, slots: u32) -> Vec<(f64, f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use libm::pow;
     use proptest::prelude::*;
 
     #[test]
@@ -371,6 +413,31 @@ mod tests {
             let miss = f64::from(params.lanes()) / (512.0 * params.blocks() as f64);
             let fill = 1.0 - libm::pow(1.0 - miss, items);
             assert!(fabs(params.items_for_fill(fill) - items) < 1e-3 + 1e-6 * items);
+        }
+    }
+
+    #[test]
+    fn no_other_number_of_lanes_takes_fewer_blocks() {
+        let rates = (1..40).map(|i| pow(2.0, -f64::from(i) / 1.01)).chain([0.99, 0.9, 0.7, 0.3, 0.01, 0.001]);
+        for (fpp, items) in rates.flat_map(|fpp| [1, 2, 10, 300, 20_000, 3_000_000].map(|items| (fpp, items)))
+        {
+            let span = Span::for_fpp(fpp);
+            let params = BlockedParams::for_fpp(items, fpp).unwrap();
+            let chosen = (params.blocks(), params.fpp_at(items));
+            for lanes in 1..=LANES {
+                let mut rate = Rate::new(span, lanes);
+                let fewer = params.blocks() - 1;
+                assert!(
+                    fewer == 0 || rate.at(items, fewer) > fpp,
+                    "{items} keys at {fpp}: {lanes} lanes, {fewer} blocks"
+                );
+                let kept = rate.at(items, params.blocks());
+                assert!(
+                    kept > fpp || kept >= chosen.1,
+                    "{items} keys at {fpp}: {lanes} lanes keep {kept}, not {}",
+                    chosen.1
+                );
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{clustered::excess, layout::Scheme};
 use crate::{
     error::ParamsError,
-    params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
+    params::{Promise, checked_fpp, checked_items, keys_for_empty, least, textbook_bits},
     store::{Line, addressable},
 };
 use core::{f64::consts::LN_2, fmt};
@@ -41,7 +41,7 @@ impl BloomParams {
     pub fn for_fpp(items: u64, fpp: f64) -> Result<Self, ParamsError> {
         let promise = Promise { items: checked_items(items)?, fpp: checked_fpp(fpp)? };
         let n = items as f64;
-        let bits = ceil(-n * log(fpp) / (LN_2 * LN_2));
+        let bits = ceil(textbook_bits(items, fpp));
         let probes = round(bits / n * LN_2).max(1.0);
         let kept = pow(-expm1(-probes * n / bits), probes);
         let (bits, probes) = if kept <= 1.005 * fpp {
@@ -172,7 +172,7 @@ impl BloomParams {
     /// How many keys it takes before the rate rises above `fpp`.
     pub fn items_at(&self, fpp: f64) -> u64 {
         let most = self.bits.saturating_mul(64);
-        least(1, most, |items| self.fpp_at(items) > fpp) - 1
+        least(self.promise.items, 1, most, |items| self.fpp_at(items) > fpp) - 1
     }
 
     /// How many keys have come, judging by the part of the bits that are set.

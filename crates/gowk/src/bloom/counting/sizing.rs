@@ -2,7 +2,7 @@
 
 use super::counters::{LINE_COUNTERS, Places, SLOTS};
 use crate::{
-    bloom::blocked::{Rate, Span, best_lanes, block_of, by_span, windows, words},
+    bloom::blocked::{Rate, Span, best_lanes, block_of, by_span, fewest_blocks, windows, words},
     error::ParamsError,
     hash::Digest,
     params::{Promise, checked_fpp, checked_items, keys_for_empty, least},
@@ -51,10 +51,9 @@ impl CountingParams {
         let span = span_for(fpp);
         // Far more than any rate on offer needs, and less than overflows a count of bits.
         let most = items.saturating_mul(8).min(u64::MAX >> 12) + 1;
-        let (blocks, kept, lanes) = best_lanes(|lanes| {
+        let (blocks, kept, lanes) = fewest_blocks(promise, span, most, |lanes| {
             let mut rate = rate(span, lanes);
-            let blocks = least(1, most, |blocks| rate.at(items, blocks) <= fpp);
-            (blocks, rate.at(items, blocks))
+            move |blocks| rate.at(items, blocks)
         });
         let params = Self { blocks, span, lanes, promise };
         if kept > fpp {
@@ -167,7 +166,7 @@ impl CountingParams {
         let mut rate = rate(self.span, self.lanes);
         // With 4096 keys a line no counter is 0, for all that floating point can tell.
         let most = self.lines().saturating_mul(4096);
-        least(1, most, |items| rate.at(items, self.blocks) > fpp) - 1
+        least(self.promise.items, 1, most, |items| rate.at(items, self.blocks) > fpp) - 1
     }
 
     /// How many different keys are inside, judging by the part of the counters that are not 0.
@@ -217,7 +216,7 @@ mod tests {
         let bits = |span: Span, fpp: f64| {
             let blocks = |lanes| {
                 let mut rate = rate(span, lanes);
-                least(1, 1 << 22, |blocks| rate.at(1_000_000, blocks) <= fpp)
+                least(1, 1, 1 << 22, |blocks| rate.at(1_000_000, blocks) <= fpp)
             };
             ((1..=8).map(blocks).min().unwrap() * span.lines() * Line::BITS) as f64 / 1e6
         };
