@@ -78,10 +78,20 @@ impl Meter {
     }
 }
 
-/// Gives free memory back to the kernel, so that no row runs on pages that the row before it has warmed up.
+/// Has every large block mapped by itself, from now on.
 ///
-/// glibc keeps freed blocks of up to 32 MiB, on small pages: a row would be faster for it, or, where it asks for huge
-/// pages, slower, and in either case for reasons that are not its own.
+/// glibc begins so, but once one was freed it takes blocks of up to 32 MiB from its heap, where a row gets what the row before it
+/// left: small pages, though it asks for huge ones, or huge ones that it never asked for. Either way it would be faster or slower
+/// for reasons that are not its own.
+pub(crate) fn map_large_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: a setting of the allocator, made before there are other threads.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
+    }
+}
+
+/// Gives free memory back to the kernel, so that no row runs on pages that the row before it has warmed up.
 pub(crate) fn return_free_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: touches only memory that nobody holds.

@@ -15,6 +15,7 @@ use crate::results::{Figures, Group, Measured, Results, Skipped, count};
 use crate::{alloc, hashing, losses, machine, measure, report, targets};
 
 pub(crate) fn run(options: &Inproc) -> anyhow::Result<()> {
+    alloc::map_large_blocks();
     let machine = machine::describe();
     if machine::stay_on_one_core().is_none() {
         eprintln!("could not stay on one core: expect more noise");
