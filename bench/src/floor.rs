@@ -64,9 +64,10 @@ fn read_plain(lines: &[Line], words: &[u64]) -> u64 {
 fn read_ahead(lines: &[Line], words: &[u64]) -> u64 {
     let count = lines.len() as u64;
     let mut sum = 0;
-    for (&word, &later) in words.iter().zip(looking_ahead(words)) {
-        prefetch(&lines[scale(later, count) as usize]);
-        sum ^= lines[scale(word, count) as usize].0[0];
+    for (word, later) in words.iter().zip(looking_ahead(words)) {
+        prefetch_words(later);
+        prefetch(&lines[scale(*later, count) as usize]);
+        sum ^= lines[scale(*word, count) as usize].0[0];
     }
     sum
 }
@@ -74,9 +75,10 @@ fn read_ahead(lines: &[Line], words: &[u64]) -> u64 {
 #[inline(never)]
 fn write_ahead(lines: &mut [Line], words: &[u64]) {
     let count = lines.len() as u64;
-    for (&word, &later) in words.iter().zip(looking_ahead(words)) {
-        prefetch(&lines[scale(later, count) as usize]);
-        lines[scale(word, count) as usize].0[0] |= 1 << (word & 63);
+    for (word, later) in words.iter().zip(looking_ahead(words)) {
+        prefetch_words(later);
+        prefetch(&lines[scale(*later, count) as usize]);
+        lines[scale(*word, count) as usize].0[0] |= 1 << (word & 63);
     }
 }
 
@@ -86,15 +88,20 @@ fn looking_ahead(words: &[u64]) -> impl Iterator<Item = &u64> {
     later.iter().chain(first)
 }
 
-fn prefetch(line: &Line) {
+fn prefetch<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint about an address that a live reference names.
+    // SAFETY: a hint, which no address makes wrong.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(ptr::from_ref(line).cast());
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = line;
+    let _ = place;
+}
+
+/// Asks for the words some way behind this one: a processor that fetches as many lines as it can does not do so by itself.
+fn prefetch_words(word: &u64) {
+    prefetch(ptr::from_ref(word).wrapping_add(256));
 }
 
 /// Lines on huge pages, where the kernel gives them.

@@ -1,7 +1,10 @@
 //! Where the digests of a bulk call come from.
 
 use super::{Stages, staged};
-use crate::hash::{Digest, Key, KeyHash};
+use crate::{
+    hash::{Digest, Key, KeyHash},
+    store::prefetch_beyond,
+};
 use alloc::vec;
 
 /// Digests, and the loops over them that bulk calls are made of.
@@ -66,6 +69,14 @@ impl<I: Iterator<Item = Digest>> Source for Stream<I> {
     }
 }
 
+/// How many bytes before their turn keys are asked for. They lie in a row, which a processor sees by itself; but while it is busy
+/// fetching the lines of a bulk call, it puts off what nobody asked for, and then waits for each eighth key longer than for its line: on
+/// an Intel of 2023 at ten million keys and two lines 15.7 ns a key, where it can be 6.3.
+const KEYS_AHEAD: usize = 2048;
+
+/// How many keys before their turn their bytes are asked for, where these lie elsewhere.
+const BYTES_AHEAD: usize = 32;
+
 /// The digests of keys that are all at hand.
 pub(crate) struct Keys<'a, K, H> {
     keys: &'a [K],
@@ -83,7 +94,10 @@ impl<'a, K: Key, H: KeyHash> Keys<'a, K, H> {
 impl<K: Key, H: KeyHash> Source for Keys<'_, K, H> {
     #[inline(always)]
     fn digests(self) -> impl Iterator<Item = Digest> {
-        self.keys.iter().map(move |key| key.digest(&self.hash))
+        self.keys.iter().map(move |key| {
+            prefetch_beyond(key, KEYS_AHEAD);
+            key.digest(&self.hash)
+        })
     }
 
     #[inline(always)]
@@ -128,7 +142,11 @@ impl<K: Key, H: KeyHash> Keys<'_, K, H> {
         for (keys, answers) in together.iter().zip(answers.as_chunks_mut::<N>().0) {
             let (slots, _) = ring.as_chunks_mut::<N>();
             let slots = &mut slots[next % (AHEAD / N)];
+            prefetch_beyond(keys, KEYS_AHEAD);
             for i in 0..N {
+                if let Some(key) = later.get(next * N + i + BYTES_AHEAD) {
+                    key.prefetch();
+                }
                 answers[i] = stages.act(slots[i]);
                 slots[i] = stages.fetch(keys[i].digest(&hash));
             }

@@ -1,6 +1,7 @@
 //! What may be a key: bytes, text, integers. Each has one stable byte form, written down here.
 
 use super::{Digest, KeyHash};
+use crate::store::prefetch_beyond;
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 /// A key with a stable byte form.
@@ -30,6 +31,11 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 pub trait Key {
     /// The digest of this key under that hash.
     fn digest<H: KeyHash>(&self, hash: &H) -> Digest;
+
+    /// Asks for the bytes of this key, where they lie elsewhere: bulk calls do that some keys before its turn. A hint that need not be
+    /// taken.
+    #[inline(always)]
+    fn prefetch(&self) {}
 }
 
 macro_rules! bytes_key {
@@ -38,6 +44,11 @@ macro_rules! bytes_key {
             #[inline(always)]
             fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
                 hash.bytes(self.$bytes())
+            }
+
+            #[inline(always)]
+            fn prefetch(&self) {
+                prefetch_beyond(self.$bytes().as_ptr(), 0);
             }
         }
     )* };
@@ -98,6 +109,11 @@ macro_rules! pointer_key {
             #[inline(always)]
             fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
                 (**self).digest(hash)
+            }
+
+            #[inline(always)]
+            fn prefetch(&self) {
+                prefetch_beyond(core::ptr::from_ref(&**self).cast::<u8>(), 0);
             }
         }
     )* };

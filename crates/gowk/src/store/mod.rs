@@ -218,27 +218,26 @@ pub(crate) fn bytes_mut(lines: &mut [Line]) -> &mut [u8] {
 /// Asks for the line of byte number `byte`.
 #[inline(always)]
 pub(crate) fn prefetch_byte(lines: &[Line], byte: usize) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a prefetch changes nothing that a program can see, and of an address that is not there nothing comes.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(lines.as_ptr().cast::<i8>().wrapping_add(byte));
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = (lines, byte);
+    prefetch_beyond(lines.as_ptr(), byte);
 }
 
 /// Tells the processor that this place will be wanted soon.
 #[inline(always)]
 pub fn prefetch<T>(place: &T) {
+    prefetch_beyond(place, 0);
+}
+
+/// Tells the processor that the place this many bytes beyond another will be wanted soon, if there is one.
+#[inline(always)]
+pub(crate) fn prefetch_beyond<T>(place: *const T, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a prefetch changes nothing that a program can see, and the address is valid.
+    // SAFETY: a prefetch changes nothing that a program can see, and of an address that is not there nothing comes.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>((&raw const *place).cast());
+        _mm_prefetch::<_MM_HINT_T0>(place.cast::<i8>().wrapping_add(bytes));
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = place;
+    let _ = (place, bytes);
 }
 
 /// As [`prefetch`], for all lines of a block.
