@@ -126,7 +126,7 @@ impl<K: Key, H: KeyHash> Keys<'_, K, H> {
         mut stages: S,
         answers: &mut [S::Answer],
     ) {
-        const { assert!(AHEAD.is_multiple_of(N)) };
+        const { assert!(AHEAD.is_multiple_of(N) && N <= 4) };
         let Self { keys, hash } = self;
         let len = keys.len().min(answers.len());
         let (early, later) = keys[..len].split_at(AHEAD.min(len));
@@ -143,13 +143,17 @@ impl<K: Key, H: KeyHash> Keys<'_, K, H> {
             let (slots, _) = ring.as_chunks_mut::<N>();
             let slots = &mut slots[next % (AHEAD / N)];
             prefetch_beyond(keys, KEYS_AHEAD);
-            for i in 0..N {
-                if let Some(key) = later.get(next * N + i + BYTES_AHEAD) {
-                    key.prefetch();
-                }
-                answers[i] = stages.act(slots[i]);
-                slots[i] = stages.fetch(keys[i].digest(&hash));
+            // Written out: a loop of four the compiler leaves a loop where the work of a key is long.
+            macro_rules! one {
+                ($($i:literal)*) => { $(if $i < N {
+                    if let Some(key) = later.get(next * N + $i + BYTES_AHEAD) {
+                        key.prefetch();
+                    }
+                    answers[$i] = stages.act(slots[$i]);
+                    slots[$i] = stages.fetch(keys[$i].digest(&hash));
+                })* };
             }
+            one!(0 1 2 3);
             next += 1;
         }
         let mut next = next * N;

@@ -366,7 +366,7 @@ const SLACK: f64 = 2.5;
 /// be halved.
 fn buckets_for(shape: Shape, items: u64) -> Result<u64, ParamsError> {
     let most = u64::MAX >> 10;
-    let guess = items / shape.slots() as u64;
+    let guess = items / shape.slots();
     let buckets = least(guess, shape.parts().max(2), most, |buckets| capacity(shape, buckets) >= items);
     if buckets == most {
         return Err(ParamsError::TooLarge { bytes: u128::from(items) / 2 });

@@ -25,7 +25,7 @@ pub(crate) use chain::{BATCH, Batch, Bytes, Chain, Found, Long, MOST_LOG, Short,
 pub use heap::Heap;
 #[cfg(feature = "std")]
 pub use mapped::Mapped;
-pub(crate) use nearby::{Nearby, NearbyLines, near};
+pub(crate) use nearby::{Nearby, NearbyLines, NearbyLinesMut, near};
 pub(crate) use non_empty::{Blocks, BlocksMut, NonEmpty};
 pub use pages::{advise_huge, align_to_lines_only};
 pub use shared::Shared;

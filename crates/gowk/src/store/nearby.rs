@@ -8,41 +8,49 @@ use super::Line;
 /// How far lines may be apart. Part of the file format.
 pub(crate) const NEAR: u64 = 1024;
 
-/// The lines of a filter, at least one, as numbers.
+/// The lines of a filter, at least one, as the bytes that they begin at: what an address is made of without a shift.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nearby {
     lines: u64,
-    /// One less than a power of two that is at most the number of lines, so that counting on goes past the end but once.
+    /// All of them in bytes.
+    bytes: u64,
+    /// Minus `bytes`. By its own name: said as a difference, the compiler makes two instructions more of it.
+    less: u64,
+    /// One line less than a power of two that is at most the number of lines, so that counting on goes past the end but once. In bytes.
     mask: u64,
 }
 
 impl Nearby {
     /// # Panics
-    /// If there are no lines.
+    /// If there are no lines, or more than memory can hold.
     pub(crate) fn new(lines: usize) -> Self {
-        assert!(lines > 0, "at least one line");
-        Self { lines: lines as u64, mask: near(lines as u64) - 1 }
+        assert!(lines > 0 && lines <= isize::MAX as usize / Line::BYTES, "at least one line");
+        let lines = lines as u64;
+        let bytes = lines * BYTES;
+        Self { lines, bytes, less: bytes.wrapping_neg(), mask: (near(lines) - 1) * BYTES }
     }
 
-    /// The line that a number names.
+    /// Where the line begins that a number names.
     #[inline(always)]
-    pub(crate) fn line(self, n: u64) -> usize {
-        let line = ((u128::from(n) * u128::from(self.lines)) >> 64) as usize;
+    pub(crate) fn line(self, n: u64) -> u64 {
+        let start = ((u128::from(n) * u128::from(self.lines)) >> 64) as u64 * BYTES;
         // SAFETY: n < 2^64, so n L / 2^64 < L, as `new` saw that L > 0. Said to the compiler, which need not ask then whether counting on
         // by nothing goes past the end: the first line of a key's first round is the one that is named.
-        unsafe { core::hint::assert_unchecked((line as u64) < self.lines) };
-        line
+        unsafe { core::hint::assert_unchecked(start < self.bytes) };
+        start
     }
 
-    /// The line that the low bits of `by` count on to from `line`, which is one of ours.
+    /// Where the line begins that the low bits of `by` count on to, from one of ours that begins at `start`. A line is 64: of `by` the
+    /// lowest six bits do not count.
     #[inline(always)]
-    pub(crate) fn beside(self, line: usize, by: u64) -> usize {
-        let at = line as u64 + (by & self.mask);
-        // Subtracted first and chosen then: a move instead of a branch.
-        let past = at.wrapping_sub(self.lines);
-        (if at < self.lines { at } else { past }) as usize
+    pub(crate) fn beside(self, start: u64, by: u64) -> u64 {
+        let at = start + (by & self.mask);
+        // Less all bytes it is the lesser of the two only from there on; else it is below zero, and so a large number.
+        at.min(at.wrapping_add(self.less))
     }
 }
+
+const BYTES: u64 = Line::BYTES as u64;
 
 /// How many lines are near a line of so many.
 pub(crate) fn near(lines: u64) -> u64 {
@@ -65,16 +73,64 @@ impl<'a> NearbyLines<'a> {
         Self { lines, by }
     }
 
+    /// The line that `by` counts on to from the one that a number names.
+    #[inline(always)]
+    pub(crate) fn line(self, n: u64, by: u64) -> &'a Line {
+        let at = self.by.beside(self.by.line(n), by);
+        debug_assert!(at < self.by.bytes);
+        // SAFETY: with L the number of our lines, which is not 0: n < 2^64, so it names line n L / 2^64 < L; counting on by less than L from
+        // there stays below 2 L, and from L on L is taken away. All in whole lines, as `beside` counts by them.
+        unsafe { &*self.lines.as_ptr().byte_add(at as usize) }
+    }
+
     /// Three lines beside the one that a number names.
     #[inline(always)]
     pub(crate) fn three(self, n: u64, by: [u64; 3]) -> [&'a Line; 3] {
+        [self.line(n, by[0]), self.line(n, by[1]), self.line(n, by[2])]
+    }
+}
+
+/// As [`NearbyLines`], to write.
+pub(crate) struct NearbyLinesMut<'a> {
+    lines: &'a mut [Line],
+    by: Nearby,
+}
+
+impl<'a> NearbyLinesMut<'a> {
+    /// # Panics
+    /// If there are not as many lines as there are numbers.
+    #[inline(always)]
+    pub(crate) fn new(lines: &'a mut [Line], by: Nearby) -> Self {
+        assert!(lines.len() as u64 == by.lines, "as many lines as numbers");
+        Self { lines, by }
+    }
+
+    /// To read.
+    #[inline(always)]
+    pub(crate) fn as_ref(&self) -> NearbyLines<'_> {
+        NearbyLines { lines: self.lines, by: self.by }
+    }
+
+    /// The line that `by` counts on to from the one that a number names.
+    #[inline(always)]
+    pub(crate) fn line(&mut self, n: u64, by: u64) -> &mut Line {
+        let at = self.by.beside(self.by.line(n), by);
+        debug_assert!(at < self.by.bytes);
+        // SAFETY: as in `NearbyLines::line`.
+        unsafe { &mut *self.lines.as_mut_ptr().byte_add(at as usize) }
+    }
+
+    /// Where three lines begin, in bytes.
+    #[inline(always)]
+    pub(crate) fn starts(&self, n: u64, by: [u64; 3]) -> [u64; 3] {
         let line = self.by.line(n);
-        let [a, b, c] =
-            [self.by.beside(line, by[0]), self.by.beside(line, by[1]), self.by.beside(line, by[2])];
-        debug_assert!([a, b, c].iter().all(|at| *at < self.lines.len()));
-        // SAFETY: with L the number of our lines, which is not 0: n < 2^64, so it names line n L / 2^64 < L; counting on
-        // by less than L from there stays below 2 L, and from L on L is taken away.
-        unsafe { [self.lines.get_unchecked(a), self.lines.get_unchecked(b), self.lines.get_unchecked(c)] }
+        [self.by.beside(line, by[0]), self.by.beside(line, by[1]), self.by.beside(line, by[2])]
+    }
+
+    /// The line that begins at this byte.
+    #[inline(always)]
+    pub(crate) fn at(&mut self, start: u64) -> &mut Line {
+        &mut self.lines[start as usize / Line::BYTES]
     }
 }
 
@@ -87,24 +143,29 @@ mod tests {
         for lines in [1usize, 2, 3, 1023, 1024, 1025, 5000] {
             let nearby = Nearby::new(lines);
             for line in [0, lines / 2, lines - 1] {
-                for by in [0, 1, 2, 1023, 1024, u64::MAX] {
-                    let by_less = by % near(lines as u64);
-                    assert_eq!(nearby.beside(line, by), (line + by_less as usize) % lines);
+                for by in [0, 1, 63, 64, 127, 128, 1023 << 6, 1024 << 6, u64::MAX] {
+                    let by_less = by / 64 % near(lines as u64);
+                    let expected = (line + by_less as usize) % lines;
+                    assert_eq!(nearby.beside(line as u64 * 64, by), expected as u64 * 64);
                 }
             }
-            assert_eq!((nearby.line(0), nearby.line(u64::MAX)), (0, lines - 1));
+            assert_eq!((nearby.line(0), nearby.line(u64::MAX)), (0, (lines - 1) as u64 * 64));
         }
     }
 
     #[test]
     fn three_lines_are_those_of_the_numbers() {
-        let memory = vec![Line::ZERO; 1500];
+        let mut memory = vec![Line::ZERO; 1500];
         let (nearby, lines) = (Nearby::new(1500), NearbyLines::new(&memory, Nearby::new(1500)));
         for n in (0..1000u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)) {
             let first = nearby.line(n);
             let expected = [first, nearby.beside(first, n), nearby.beside(first, n >> 10)];
             let got = lines.three(n, [0, n, n >> 10]);
-            assert!(got.iter().zip(expected).all(|(line, at)| core::ptr::eq(*line, &raw const memory[at])));
+            let is = |line: &Line, at: u64| core::ptr::eq(line, &raw const memory[at as usize / 64]);
+            assert!(got.iter().zip(expected).all(|(line, at)| at.is_multiple_of(64) && is(line, at)));
         }
+        let at = nearby.beside(nearby.line(u64::MAX), 5 << 6) as usize / 64;
+        NearbyLinesMut::new(&mut memory, nearby).line(u64::MAX, 5 << 6).0[3] = 7;
+        assert_eq!(memory[at].0[3], 7);
     }
 }

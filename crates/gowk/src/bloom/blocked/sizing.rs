@@ -411,7 +411,7 @@ mod tests {
         let params = BlockedParams::for_fpp(10_000, 0.001).unwrap();
         for items in [0.0f64, 1.0, 5_000.0, 10_000.0, 30_000.0] {
             let miss = f64::from(params.lanes()) / (512.0 * params.blocks() as f64);
-            let fill = 1.0 - libm::pow(1.0 - miss, items);
+            let fill = 1.0 - pow(1.0 - miss, items);
             assert!(fabs(params.items_for_fill(fill) - items) < 1e-3 + 1e-6 * items);
         }
     }
@@ -446,7 +446,7 @@ mod tests {
 
         #[test]
         fn the_size_for_a_rate_is_the_least_that_keeps_it(items in 1u64..2_000_000, bits in 1.0f64..39.0) {
-            let fpp = libm::pow(2.0, -bits);
+            let fpp = pow(2.0, -bits);
             let params = BlockedParams::for_fpp(items, fpp).unwrap();
             prop_assert!(params.fpp_at(items) <= fpp);
             if params.blocks() > 1 {
@@ -457,8 +457,8 @@ mod tests {
 
         #[test]
         fn items_at_is_the_inverse_of_fpp_at(items in 1u64..1_000_000, bits in 1.0f64..20.0, ask in 1.0f64..20.0) {
-            let params = BlockedParams::for_fpp(items, libm::pow(2.0, -bits)).unwrap();
-            let fpp = libm::pow(2.0, -ask);
+            let params = BlockedParams::for_fpp(items, pow(2.0, -bits)).unwrap();
+            let fpp = pow(2.0, -ask);
             let most = params.items_at(fpp);
             prop_assert!(most == 0 || params.fpp_at(most) <= fpp);
             prop_assert!(params.fpp_at(most + 1) > fpp);

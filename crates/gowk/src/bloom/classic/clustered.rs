@@ -106,7 +106,7 @@ impl Rounds {
     }
 }
 
-/// What a digest says of a round: the word, and what counts on to each line from the one that `h1` names.
+/// What a digest says of a round: the word, and what counts on to each line from the one that `h1` names, in 64ths of a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark {
     pub(super) word: u32,
@@ -117,13 +117,13 @@ impl Mark {
     /// Of the first round, which most keys have only.
     #[inline(always)]
     pub(super) fn first(digest: Digest) -> Self {
-        Self { word: digest.h1 as u32, by: [0, digest.h2 >> 54, digest.h2 >> 44] }
+        Self { word: digest.h1 as u32, by: [0, digest.h2 >> 48, digest.h2 >> 38] }
     }
 
     /// Of a round behind it. Of its product the top three times ten bits name lines, and 32 below them are the word.
     #[inline(always)]
     fn other(product: u64) -> Self {
-        Self { word: (product >> 2) as u32, by: [product >> 34, product >> 54, product >> 44] }
+        Self { word: (product >> 2) as u32, by: [product >> 28, product >> 48, product >> 38] }
     }
 
     /// Of the first `R` rounds.
@@ -139,64 +139,45 @@ impl Mark {
     }
 }
 
-/// Where a round has its bits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Round {
-    pub(super) lines: [usize; LINES],
-    pub(super) word: u32,
-}
-
-impl Round {
-    #[inline(always)]
-    pub(super) fn new(nearby: Nearby, digest: Digest, mark: Mark) -> Self {
-        let base = nearby.line(digest.h1);
-        let [a, b, c] = mark.by;
-        let lines = [nearby.beside(base, a), nearby.beside(base, b), nearby.beside(base, c)];
-        Self { lines, word: mark.word }
-    }
-}
-
-/// The rounds of a key behind the first.
+/// The marks of a key behind the first.
 #[inline(always)]
-pub(super) fn other_rounds(nearby: Nearby, digest: Digest, rounds: Rounds) -> OtherRounds {
-    OtherRounds { nearby, digest, product: digest.h2, left: rounds.count - 1 }
+pub(super) fn other_marks(digest: Digest, rounds: Rounds) -> OtherMarks {
+    OtherMarks { product: digest.h2, left: rounds.count - 1 }
 }
 
-/// See [`other_rounds`].
-pub(super) struct OtherRounds {
-    nearby: Nearby,
-    digest: Digest,
+/// See [`other_marks`].
+pub(super) struct OtherMarks {
     product: u64,
     left: u32,
 }
 
-impl Iterator for OtherRounds {
-    type Item = Round;
+impl Iterator for OtherMarks {
+    type Item = Mark;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Round> {
+    fn next(&mut self) -> Option<Mark> {
         self.left = self.left.checked_sub(1)?;
         self.product = self.product.wrapping_mul(Digest::SPREAD);
-        Some(Round::new(self.nearby, self.digest, Mark::other(self.product)))
+        Some(Mark::other(self.product))
     }
 }
 
-/// All rounds of a key.
-fn all_rounds(nearby: Nearby, digest: Digest, rounds: Rounds) -> impl Iterator<Item = Round> {
-    let first = Round::new(nearby, digest, Mark::first(digest));
-    core::iter::once(first).chain(other_rounds(nearby, digest, rounds))
+/// For each round of a key its mark, and where its lines begin, in bytes.
+fn all_rounds(nearby: Nearby, digest: Digest, rounds: Rounds) -> impl Iterator<Item = (Mark, [u64; LINES])> {
+    let marks = core::iter::once(Mark::first(digest)).chain(other_marks(digest, rounds));
+    marks.map(move |mark| (mark, mark.by.map(|by| nearby.beside(nearby.line(digest.h1), by))))
 }
 
 /// The position of probe number `probe` of a key among all bits of a filter.
 pub(super) fn position(digest: Digest, lines: u64, probes: u32, probe: u32) -> u64 {
     let rounds = Rounds::new(probes);
     let mut left = probe;
-    for (number, round) in (0..).zip(all_rounds(Nearby::new(lines as usize), digest, rounds)) {
-        for (&line, windows) in round.lines.iter().zip(&rounds.trio(number).each) {
-            let mask = portable::mask(round.word, windows);
+    for (number, (mark, starts)) in (0..).zip(all_rounds(Nearby::new(lines as usize), digest, rounds)) {
+        for (start, windows) in starts.into_iter().zip(&rounds.trio(number).each) {
+            let mask = portable::mask(mark.word, windows);
             for bit in (0..Line::BITS).filter(|bit| mask.0[(bit / 64) as usize] >> (bit % 64) & 1 == 1) {
                 if left == 0 {
-                    return line as u64 * Line::BITS + bit;
+                    return start * 8 + bit;
                 }
                 left -= 1;
             }
@@ -270,11 +251,12 @@ mod tests {
             for h1 in [0, 1, u64::MAX, u64::MAX - 1, 1 << 63] {
                 for h2 in [0, u64::MAX, 1 << 54, 1 << 44, 0x0123_4567_89ab_cdef] {
                     let digest = Digest { h1, h2 };
-                    seen.extend(all_rounds(nearby, digest, Rounds::new(64)).flat_map(|round| round.lines));
+                    seen.extend(all_rounds(nearby, digest, Rounds::new(64)).flat_map(|(_, starts)| starts));
                 }
             }
-            assert!(seen.iter().all(|line| *line < lines), "{lines} lines");
-            assert!(seen.contains(&0) && seen.contains(&(lines - 1)), "{lines} lines");
+            let last = 64 * (lines as u64 - 1);
+            assert!(seen.iter().all(|start| *start <= last && start % 64 == 0), "{lines} lines");
+            assert!(seen.contains(&0) && seen.contains(&last), "{lines} lines");
         }
     }
 }

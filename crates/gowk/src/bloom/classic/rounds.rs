@@ -1,14 +1,14 @@
 //! The work on the lines that rounds name: for one key, or for many with their lines fetched ahead.
 
 use super::{
-    clustered::{LINES, Mark, Round, Rounds, other_rounds},
+    clustered::{LINES, Mark, Rounds, other_marks},
     filter::Bloom,
 };
 use crate::{
     bulk::{self, Ring, Source, Stages, staged},
     hash::{Digest, Key},
     simd::{Machine, Task, Trio},
-    store::{Line, Nearby, NearbyLines, Store, StoreMut, prefetch},
+    store::{Line, Nearby, NearbyLines, NearbyLinesMut, Store, StoreMut, prefetch},
 };
 
 /// Which lines a filter has, and how many rounds.
@@ -20,26 +20,25 @@ pub(super) struct Layout {
 
 /// Whether the lines of a round have all its bits.
 #[inline(always)]
-fn covers(machine: impl Machine, lines: &[Line], round: &Round, trio: &Trio) -> bool {
-    let [a, b, c] = round.lines;
-    machine.covers_three([&lines[a], &lines[b], &lines[c]], round.word, trio)
+fn covers(machine: impl Machine, lines: NearbyLines<'_>, h1: u64, mark: Mark, trio: &Trio) -> bool {
+    machine.covers_three(lines.three(h1, mark.by), mark.word, trio)
 }
 
 /// Sets the bits of a round; true if one of them was not set before.
 #[inline(always)]
-fn set(machine: impl Machine, lines: &mut [Line], round: &Round, trio: &Trio) -> bool {
+fn set(machine: impl Machine, lines: &mut NearbyLinesMut<'_>, h1: u64, mark: Mark, trio: &Trio) -> bool {
     let mut new = false;
-    for (&at, windows) in round.lines.iter().zip(&trio.each) {
-        new |= machine.set(&mut lines[at], round.word, windows);
+    for (by, windows) in mark.by.into_iter().zip(&trio.each) {
+        new |= machine.set(lines.line(h1, by), mark.word, windows);
     }
     new
 }
 
 /// Whether all rounds behind the first are covered, asked until one is not: that a key passes one by chance is rare.
 #[inline(always)]
-fn covers_others(machine: impl Machine, lines: &[Line], layout: Layout, digest: Digest) -> bool {
-    for (number, round) in (1..).zip(other_rounds(layout.nearby, digest, layout.rounds)) {
-        if !covers(machine, lines, &round, layout.rounds.trio(number)) {
+fn covers_others(machine: impl Machine, lines: NearbyLines<'_>, rounds: Rounds, digest: Digest) -> bool {
+    for (number, mark) in (1..).zip(other_marks(digest, rounds)) {
+        if !covers(machine, lines, digest.h1, mark, rounds.trio(number)) {
             return false;
         }
     }
@@ -47,18 +46,25 @@ fn covers_others(machine: impl Machine, lines: &[Line], layout: Layout, digest: 
 }
 
 #[inline(always)]
-fn set_others(machine: impl Machine, lines: &mut [Line], layout: Layout, digest: Digest) -> bool {
+fn set_others(machine: impl Machine, lines: &mut NearbyLinesMut<'_>, rounds: Rounds, digest: Digest) -> bool {
     let mut new = false;
-    for (number, round) in (1..).zip(other_rounds(layout.nearby, digest, layout.rounds)) {
-        new |= set(machine, lines, &round, layout.rounds.trio(number));
+    for (number, mark) in (1..).zip(other_marks(digest, rounds)) {
+        new |= set(machine, lines, digest.h1, mark, rounds.trio(number));
     }
     new
 }
 
 #[inline(always)]
-fn fetch(lines: &[Line], round: &Round) {
-    for &at in &round.lines {
-        prefetch(&lines[at]);
+fn fetch(lines: NearbyLines<'_>, h1: u64, mark: Mark) {
+    for line in lines.three(h1, mark.by) {
+        prefetch(line);
+    }
+}
+
+#[inline(always)]
+fn fetch_others(lines: NearbyLines<'_>, rounds: Rounds, digest: Digest) {
+    for mark in other_marks(digest, rounds) {
+        fetch(lines, digest.h1, mark);
     }
 }
 
@@ -74,13 +80,10 @@ impl Task for Ask<'_> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> bool {
-        let Self { lines, layout, digest } = self;
-        covers(
-            machine,
-            lines,
-            &Round::new(layout.nearby, digest, Mark::first(digest)),
-            layout.rounds.trios[0],
-        ) && covers_others(machine, lines, layout, digest)
+        let Self { lines, layout: Layout { nearby, rounds }, digest } = self;
+        let lines = NearbyLines::new(lines, nearby);
+        covers(machine, lines, digest.h1, Mark::first(digest), rounds.trios[0])
+            && covers_others(machine, lines, rounds, digest)
     }
 }
 
@@ -96,13 +99,13 @@ impl<S: Store, K: Key + ?Sized, const R: usize> Task for AskShort<'_, S, K, R> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> bool {
-        let Bloom { hasher, clustered, store, .. } = self.filter;
+        let Bloom { hasher, clustered: Layout { nearby, rounds }, store, .. } = self.filter;
         let digest = self.key.digest(hasher.rapid());
-        let (lines, marks) = (NearbyLines::new(store.lines(), clustered.nearby), Mark::all::<R>(digest));
+        let lines = NearbyLines::new(store.lines(), *nearby);
         let mut all = true;
-        for (mark, trio) in marks.iter().zip(clustered.rounds.trios) {
+        for (mark, trio) in Mark::all::<R>(digest).into_iter().zip(rounds.trios) {
             // A stranger passes the first round once in thirty times: asked for, the second need not be read.
-            all = all && machine.covers_three(lines.three(digest.h1, mark.by), mark.word, trio);
+            all = all && covers(machine, lines, digest.h1, mark, trio);
         }
         all
     }
@@ -120,14 +123,10 @@ impl Task for Put<'_> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> bool {
-        let Self { lines, layout, digest } = self;
-        let new = set(
-            machine,
-            lines,
-            &Round::new(layout.nearby, digest, Mark::first(digest)),
-            layout.rounds.trios[0],
-        );
-        new | set_others(machine, lines, layout, digest)
+        let Self { lines, layout: Layout { nearby, rounds }, digest } = self;
+        let mut lines = NearbyLinesMut::new(lines, nearby);
+        let new = set(machine, &mut lines, digest.h1, Mark::first(digest), rounds.trios[0]);
+        new | set_others(machine, &mut lines, rounds, digest)
     }
 }
 
@@ -142,11 +141,12 @@ impl<S: StoreMut, K: Key + ?Sized, const R: usize> Task for PutShort<'_, S, K, R
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> bool {
-        let Bloom { hasher, clustered, store, .. } = self.filter;
+        let Bloom { hasher, clustered: Layout { nearby, rounds }, store, .. } = self.filter;
         let digest = self.key.digest(hasher.rapid());
+        let mut lines = NearbyLinesMut::new(store.lines_mut(), *nearby);
         let mut new = false;
-        for (mark, trio) in Mark::all::<R>(digest).into_iter().zip(clustered.rounds.trios) {
-            new |= set(machine, store.lines_mut(), &Round::new(clustered.nearby, digest, mark), trio);
+        for (mark, trio) in Mark::all::<R>(digest).into_iter().zip(rounds.trios) {
+            new |= set(machine, &mut lines, digest.h1, mark, trio);
         }
         new
     }
@@ -164,12 +164,12 @@ impl<I: Source> Task for PutAll<'_, I> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        let Self { lines, layout, source } = self;
-        let (nearby, trios) = (layout.nearby, layout.rounds.trios);
-        match layout.rounds.count {
-            1 => source.staged::<AHEAD, _>(Putting::<_, 1> { machine, lines, nearby, trios }),
-            2 => source.staged::<AHEAD_OF_MORE, _>(Putting::<_, 2> { machine, lines, nearby, trios }),
-            _ => source.staged::<AHEAD_OF_MORE, _>(PuttingMore { machine, lines, layout }),
+        let Self { lines, layout: Layout { nearby, rounds }, source } = self;
+        let lines = NearbyLinesMut::new(lines, nearby);
+        match rounds.count {
+            1 => source.staged::<AHEAD, _>(Putting::<_, 1> { machine, lines, trios: rounds.trios }),
+            2 => source.staged::<AHEAD_OF_MORE, _>(Putting::<_, 2> { machine, lines, trios: rounds.trios }),
+            _ => source.staged::<AHEAD_OF_MORE, _>(PuttingMore { machine, lines, rounds }),
         }
     }
 }
@@ -179,42 +179,43 @@ const AHEAD: usize = 32;
 /// And with six or more.
 const AHEAD_OF_MORE: usize = 16;
 
-/// Keys of one or two rounds.
+/// Keys of one or two rounds. Where their lines are is kept: the writes would wait for it to be found once more.
 struct Putting<'a, M, const R: usize> {
     machine: M,
-    lines: &'a mut [Line],
-    nearby: Nearby,
+    lines: NearbyLinesMut<'a>,
     trios: [&'static Trio; 2],
 }
 
 impl<M: Machine, const R: usize> Stages for Putting<'_, M, R> {
     type Item = Digest;
-    type Place = [Round; R];
+    type Place = [([u64; LINES], u32); R];
     type Answer = ();
 
     #[inline(always)]
-    fn fetch(&mut self, digest: Digest) -> [Round; R] {
-        let mut rounds = [Round::default(); R];
-        for (round, mark) in rounds.iter_mut().zip(Mark::all::<R>(digest)) {
-            *round = Round::new(self.nearby, digest, mark);
-            fetch(self.lines, round);
+    fn fetch(&mut self, digest: Digest) -> Self::Place {
+        let mut places = [([0; LINES], 0); R];
+        for (place, mark) in places.iter_mut().zip(Mark::all::<R>(digest)) {
+            *place = (self.lines.starts(digest.h1, mark.by), mark.word);
+            fetch(self.lines.as_ref(), digest.h1, mark);
         }
-        rounds
+        places
     }
 
     #[inline(always)]
-    fn act(&mut self, rounds: [Round; R]) {
-        for (round, trio) in rounds.iter().zip(self.trios) {
-            set(self.machine, self.lines, round, trio);
+    fn act(&mut self, places: Self::Place) {
+        for ((starts, word), trio) in places.iter().zip(self.trios) {
+            for (start, windows) in starts.iter().zip(&trio.each) {
+                self.machine.set(self.lines.at(*start), *word, windows);
+            }
         }
     }
 }
 
-/// Keys of more rounds, found once more when their lines are there.
+/// Keys of more rounds.
 struct PuttingMore<'a, M> {
     machine: M,
-    lines: &'a mut [Line],
-    layout: Layout,
+    lines: NearbyLinesMut<'a>,
+    rounds: Rounds,
 }
 
 impl<M: Machine> Stages for PuttingMore<'_, M> {
@@ -224,18 +225,15 @@ impl<M: Machine> Stages for PuttingMore<'_, M> {
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Digest {
-        fetch(self.lines, &Round::new(self.layout.nearby, digest, Mark::first(digest)));
-        for round in other_rounds(self.layout.nearby, digest, self.layout.rounds) {
-            fetch(self.lines, &round);
-        }
+        fetch(self.lines.as_ref(), digest.h1, Mark::first(digest));
+        fetch_others(self.lines.as_ref(), self.rounds, digest);
         digest
     }
 
     #[inline(always)]
     fn act(&mut self, digest: Digest) {
-        let round = Round::new(self.layout.nearby, digest, Mark::first(digest));
-        set(self.machine, self.lines, &round, self.layout.rounds.trios[0]);
-        set_others(self.machine, self.lines, self.layout, digest);
+        set(self.machine, &mut self.lines, digest.h1, Mark::first(digest), self.rounds.trios[0]);
+        set_others(self.machine, &mut self.lines, self.rounds, digest);
     }
 }
 
@@ -255,21 +253,21 @@ impl<I: Source> Task for AskAll<'_, I> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        let Self { lines, layout, source, answers } = self;
-        let trio = layout.rounds.trios[0];
-        if layout.rounds.count <= 2 && size_of_val(lines) < SIFTED_FROM {
-            let lines = NearbyLines::new(lines, layout.nearby);
-            let trios = layout.rounds.trios;
-            match layout.rounds.count {
-                1 => source.answered::<AHEAD, _>(Asking::<_, 1> { machine, lines, trios }, answers),
-                _ => source.answered::<AHEAD_OF_MORE, _>(Asking::<_, 2> { machine, lines, trios }, answers),
+        let Self { lines, layout: Layout { nearby, rounds }, source, answers } = self;
+        let sifted = size_of_val(lines) >= SIFTED_FROM;
+        let (lines, trios) = (NearbyLines::new(lines, nearby), rounds.trios);
+        match rounds.count {
+            1 if !sifted => source.answered::<AHEAD, _>(Asking::<_, 1> { machine, lines, trios }, answers),
+            2 if !sifted => {
+                source.answered::<AHEAD_OF_MORE, _>(Asking::<_, 2> { machine, lines, trios }, answers)
             }
-        } else {
-            let digests = source.digests().take(answers.len());
-            let mut stages = Sifting { machine, lines, layout, trio, answers, next: 0, passed: Ring::new() };
-            staged::<{ bulk::AHEAD }, _>(digests, &mut stages);
-            while let Some(place) = stages.passed.pop() {
-                stages.settle(place);
+            _ => {
+                let digests = source.digests().take(answers.len());
+                let mut stages = Sifting { machine, lines, rounds, answers, next: 0, passed: Ring::new() };
+                staged::<{ bulk::AHEAD }, _>(digests, &mut stages);
+                while let Some(place) = stages.passed.pop() {
+                    stages.settle(place);
+                }
             }
         }
     }
@@ -306,8 +304,9 @@ impl<'a, M: Machine, const R: usize> Stages for Asking<'a, M, R> {
     #[inline(always)]
     fn act(&mut self, places: Self::Place) -> bool {
         let mut all = true;
-        for ((lines, word), trio) in places.into_iter().zip(self.trios) {
-            all &= self.machine.covers_three(lines, word, trio);
+        // By reference: of places taken out one by one the compiler asks whether each is there.
+        for ((lines, word), trio) in places.iter().zip(self.trios) {
+            all &= self.machine.covers_three(*lines, *word, trio);
         }
         all
     }
@@ -316,9 +315,8 @@ impl<'a, M: Machine, const R: usize> Stages for Asking<'a, M, R> {
 /// The first line of a key alone, then the others of the keys that pass: seven of eight strangers cost one line.
 struct Sifting<'a, M> {
     machine: M,
-    lines: &'a [Line],
-    layout: Layout,
-    trio: &'static Trio,
+    lines: NearbyLines<'a>,
+    rounds: Rounds,
     answers: &'a mut [bool],
     next: usize,
     passed: Ring<(Digest, usize), 32>,
@@ -328,40 +326,38 @@ impl<M: Machine> Sifting<'_, M> {
     /// Whether a key that passed its first line passes the others.
     #[inline(always)]
     fn settle(&mut self, (digest, number): (Digest, usize)) {
-        let round = Round::new(self.layout.nearby, digest, Mark::first(digest));
+        let (mark, trio) = (Mark::first(digest), self.rounds.trios[0]);
         let mut all = true;
         for i in 1..LINES {
-            all &= self.machine.covers(&self.lines[round.lines[i]], round.word, &self.trio.each[i]);
+            all &= self.machine.covers(self.lines.line(digest.h1, mark.by[i]), mark.word, &trio.each[i]);
         }
-        self.answers[number] = all && covers_others(self.machine, self.lines, self.layout, digest);
+        self.answers[number] = all && covers_others(self.machine, self.lines, self.rounds, digest);
     }
 }
 
-impl<M: Machine> Stages for &mut Sifting<'_, M> {
+impl<'a, M: Machine> Stages for &mut Sifting<'a, M> {
     type Item = Digest;
-    type Place = (usize, Digest);
+    type Place = (&'a Line, Digest);
     type Answer = ();
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {
-        let at = Round::new(self.layout.nearby, digest, Mark::first(digest)).lines[0];
-        prefetch(&self.lines[at]);
-        (at, digest)
+        let line = self.lines.line(digest.h1, 0);
+        prefetch(line);
+        (line, digest)
     }
 
     #[inline(always)]
-    fn act(&mut self, (at, digest): Self::Place) {
+    fn act(&mut self, (line, digest): Self::Place) {
         let number = self.next;
         self.next += 1;
-        let passes = self.machine.covers(&self.lines[at], digest.h1 as u32, &self.trio.each[0]);
+        let mark = Mark::first(digest);
+        let passes = self.machine.covers(line, mark.word, &self.rounds.trios[0].each[0]);
         self.answers[number] = passes;
         if passes {
-            let round = Round::new(self.layout.nearby, digest, Mark::first(digest));
-            prefetch(&self.lines[round.lines[1]]);
-            prefetch(&self.lines[round.lines[2]]);
-            for round in other_rounds(self.layout.nearby, digest, self.layout.rounds) {
-                fetch(self.lines, &round);
-            }
+            prefetch(self.lines.line(digest.h1, mark.by[1]));
+            prefetch(self.lines.line(digest.h1, mark.by[2]));
+            fetch_others(self.lines, self.rounds, digest);
             if let Some(place) = self.passed.push((digest, number)) {
                 self.settle(place);
             }
