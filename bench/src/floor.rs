@@ -66,7 +66,7 @@ fn read_ahead(lines: &[Line], words: &[u64]) -> u64 {
     let mut sum = 0;
     for (word, later) in words.iter().zip(looking_ahead(words)) {
         prefetch_words(later);
-        prefetch(&lines[scale(*later, count) as usize]);
+        prefetch(&raw const lines[scale(*later, count) as usize]);
         sum ^= lines[scale(*word, count) as usize].0[0];
     }
     sum
@@ -77,7 +77,7 @@ fn write_ahead(lines: &mut [Line], words: &[u64]) {
     let count = lines.len() as u64;
     for (word, later) in words.iter().zip(looking_ahead(words)) {
         prefetch_words(later);
-        prefetch(&lines[scale(*later, count) as usize]);
+        prefetch(&raw const lines[scale(*later, count) as usize]);
         lines[scale(*word, count) as usize].0[0] |= 1 << (word & 63);
     }
 }

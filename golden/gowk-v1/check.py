@@ -167,11 +167,15 @@ TRIOS = {
 }
 
 
-def clustered(bits, probes, body, h1):
+DUOS = {1: (0x01, 0), 2: (0x01, 0x02), 3: (0x03, 0x04), 4: (0x03, 0x14), 5: (0x0B, 0x44)}
+
+
+def clustered(bits, probes, body, h1, paired):
     lines = bits // 512
     near = min(1024, 1 << (lines.bit_length() - 1))
     base = h1 * lines >> 64
     rounds = -(-probes // 8)
+    patterns = DUOS if paired and -(-probes // rounds) <= 5 else TRIOS
     product = second(h1)
     for number in range(rounds):
         lanes = probes // rounds + (number < probes % rounds)
@@ -181,7 +185,7 @@ def clustered(bits, probes, body, h1):
             product = product * SPREAD & MASK
             w, by = product >> 2 & 0xFFFFFFFF, (product >> 34, product >> 54, product >> 44)
         turn = (w >> 5) & 7
-        for pattern, step in zip(TRIOS[lanes], by):
+        for pattern, step in zip(patterns[lanes], by):
             line = (base + step % near) % lines
             used = (pattern << turn | pattern >> (8 - turn)) & 0xFF
             for j in range(8):
@@ -193,8 +197,8 @@ def clustered(bits, probes, body, h1):
 
 def bloom(params, body, h1):
     bits, probes, scheme = struct.unpack_from("<QIB", params)
-    if scheme == 2:
-        return clustered(bits, probes, body, h1)
+    if scheme in (2, 3):
+        return clustered(bits, probes, body, h1, scheme == 3)
     x, y = h1, second(h1)
     for _ in range(probes):
         at = 64 * (x * (bits // 64) >> 64) + x % 64 if scheme == 0 else x % bits

@@ -123,7 +123,7 @@ mod tests {
             assert!(points.is_sorted_by(|a, b| a.1 <= b.1), "{family}");
             let at =
                 |load: f64| points.iter().find(|point| (point.0 - load).abs() < 1e-9).map(|point| point.1);
-            assert!(at(1.0).unwrap() < 0.0101, "{family}");
+            assert!(at(1.0).unwrap() < 0.01013, "{family}");
             match family {
                 Family::Cuckoo => assert_eq!(at(2.0), None),
                 _ => assert!(at(2.0).unwrap() > 0.03, "{family}"),

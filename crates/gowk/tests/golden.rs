@@ -183,12 +183,16 @@ fn bloom_files_of_version_1_are_read_answered_and_written_as_ever() {
     check("blocked_three_lanes", fill(blocked(0.1).build().unwrap()).to_bytes());
     check("blocked_siphash", fill(blocked(0.02).hardened().build().unwrap()).to_bytes());
     let bloom = |fpp| Bloom::builder().items(450).fpp(fpp).seed(2026).build().unwrap();
-    check("bloom_clustered", fill(bloom(0.01)).to_bytes());
-    check("bloom_clustered_two_rounds", fill(bloom(0.001)).to_bytes());
-    // Of the scheme that was the default first: emptied and filled again.
-    let mut enhanced = Bloom::from_bytes(&fs::read(folder().join("bloom.gowk")).unwrap()).unwrap();
-    enhanced.clear();
-    check("bloom", fill(enhanced).to_bytes());
+    check("bloom_paired", fill(bloom(0.01)).to_bytes());
+    check("bloom_paired_two_lines", fill(bloom(0.05)).to_bytes());
+    check("bloom_paired_two_rounds", fill(bloom(0.001)).to_bytes());
+    // Of schemes that were the default once: emptied and filled again.
+    for name in ["bloom", "bloom_clustered", "bloom_clustered_two_rounds"] {
+        let mut filter =
+            Bloom::from_bytes(&fs::read(folder().join(name).with_extension("gowk")).unwrap()).unwrap();
+        filter.clear();
+        check(name, fill(filter).to_bytes());
+    }
     let split_block = SplitBlockBloom::builder().items(450).fpp(0.01).seed(2026);
     check("split_block", fill(split_block.build().unwrap()).to_bytes());
     let params = ScalableParams::new(50, 0.01).unwrap();

@@ -110,7 +110,7 @@ impl<K: Key, H: KeyHash> Source for Keys<'_, K, H> {
     #[inline(always)]
     fn answered<const AHEAD: usize, S: Stages<Item = Digest>>(self, stages: S, answers: &mut [S::Answer]) {
         match size_of::<S::Place>() {
-            ..=32 => self.at_once::<4, AHEAD, S>(stages, answers),
+            ..=48 => self.at_once::<4, AHEAD, S>(stages, answers),
             _ => self.at_once::<1, AHEAD, S>(stages, answers),
         }
     }

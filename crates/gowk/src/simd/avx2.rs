@@ -13,7 +13,7 @@
     reason = "lines are aligned to 64 bytes, more than any register asks for"
 )]
 
-use super::{Lanes, Machine, SALTS, Task, Trio, Windows};
+use super::{Lanes, Machine, SALTS, Shares, Task, Windows};
 use crate::store::{Line, SharedLine};
 use core::arch::{asm, x86_64::*};
 
@@ -114,7 +114,7 @@ unsafe fn dwords((first, second): (__m256i, __m256i), products: __m256i) -> __m2
 
 /// Whether a line of these halves has every bit of this key's mask.
 #[inline(always)]
-unsafe fn cover(halves: (__m256i, __m256i), word: u32, windows: &Windows) -> bool {
+unsafe fn covered(halves: (__m256i, __m256i), word: u32, windows: &Windows) -> bool {
     // SAFETY: the caller has AVX2.
     unsafe {
         let product = products(word, &SALTS);
@@ -139,24 +139,23 @@ impl Machine for Avx2 {
     #[inline(always)]
     fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool {
         // SAFETY: `self` proves AVX2.
-        unsafe { cover(halves(line), word, windows) }
+        unsafe { covered(halves(line), word, windows) }
     }
 
-    /// The lanes of the three lines are blended into one register before anything is done with them.
+    /// The lanes of the lines are blended into one register before anything is done with them.
     #[inline(always)]
-    fn covers_three(self, lines: [&Line; 3], word: u32, trio: &Trio) -> bool {
+    fn cover<const N: usize>(self, lines: [&Line; N], word: u32, shares: &Shares) -> bool {
         // SAFETY: as in `covers`.
         unsafe {
             let product = products(word, &SALTS);
             // Not by a closure, which would not know the instruction set.
-            let first = dwords(halves(lines[0]), product);
-            let second = dwords(halves(lines[1]), product);
-            let third = dwords(halves(lines[2]), product);
-            let [of_second, of_third] = [window(word, &trio.masks[0]), window(word, &trio.masks[1])];
-            let two = _mm256_blendv_ps(first, second, _mm256_castsi256_ps(of_second));
-            let three = _mm256_blendv_ps(two, third, _mm256_castsi256_ps(of_third));
-            let bits = _mm256_srlv_epi32(_mm256_castps_si256(three), places(product));
-            _mm256_testc_si256(bits, window(word, &trio.all)) != 0
+            let mut blended = dwords(halves(lines[0]), product);
+            for (line, masks) in lines[1..].iter().zip(&shares.masks) {
+                let mine = _mm256_castsi256_ps(window(word, masks));
+                blended = _mm256_blendv_ps(blended, dwords(halves(line), product), mine);
+            }
+            let bits = _mm256_srlv_epi32(_mm256_castps_si256(blended), places(product));
+            _mm256_testc_si256(bits, window(word, &shares.all)) != 0
         }
     }
 
@@ -177,7 +176,7 @@ impl Machine for Avx2 {
     #[inline(always)]
     fn shared_covers(self, line: &SharedLine, word: u32, windows: &Windows) -> bool {
         // SAFETY: `self` proves AVX2.
-        unsafe { cover(shared_halves(line), word, windows) }
+        unsafe { covered(shared_halves(line), word, windows) }
     }
 
     /// Words that already hold their bits are only read, so that no line is dirtied and passed between cores for nothing. The

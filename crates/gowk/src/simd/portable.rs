@@ -1,6 +1,6 @@
 //! The specification of every line operation, in plain Rust.
 
-use super::{Lanes, Machine, SALTS, Task, Trio, Windows};
+use super::{Lanes, Machine, SALTS, Shares, Task, Windows};
 use crate::store::{Line, SharedLine};
 
 /// Any processor.
@@ -54,9 +54,9 @@ impl Machine for Portable {
     }
 
     #[inline(always)]
-    fn covers_three(self, lines: [&Line; 3], word: u32, trio: &Trio) -> bool {
+    fn cover<const N: usize>(self, lines: [&Line; N], word: u32, shares: &Shares) -> bool {
         let mut all = true;
-        for (line, windows) in lines.into_iter().zip(&trio.each) {
+        for (line, windows) in lines.into_iter().zip(&shares.each) {
             all &= self.covers(line, word, windows);
         }
         all

@@ -83,10 +83,14 @@ impl<'a> NearbyLines<'a> {
         unsafe { &*self.lines.as_ptr().byte_add(at as usize) }
     }
 
-    /// Three lines beside the one that a number names.
+    /// The lines that the first `N` count on to from the one that a number names.
     #[inline(always)]
-    pub(crate) fn three(self, n: u64, by: [u64; 3]) -> [&'a Line; 3] {
-        [self.line(n, by[0]), self.line(n, by[1]), self.line(n, by[2])]
+    pub(crate) fn some<const N: usize>(self, n: u64, by: [u64; 3]) -> [&'a Line; N] {
+        let mut some = [self.line(n, by[0]); N];
+        for i in 1..N {
+            some[i] = self.line(n, by[i]);
+        }
+        some
     }
 }
 
@@ -120,11 +124,15 @@ impl<'a> NearbyLinesMut<'a> {
         unsafe { &mut *self.lines.as_mut_ptr().byte_add(at as usize) }
     }
 
-    /// Where three lines begin, in bytes.
+    /// Where the lines begin that the first `N` count on to, in bytes.
     #[inline(always)]
-    pub(crate) fn starts(&self, n: u64, by: [u64; 3]) -> [u64; 3] {
+    pub(crate) fn starts<const N: usize>(&self, n: u64, by: [u64; 3]) -> [u64; N] {
         let line = self.by.line(n);
-        [self.by.beside(line, by[0]), self.by.beside(line, by[1]), self.by.beside(line, by[2])]
+        let mut starts = [self.by.beside(line, by[0]); N];
+        for i in 1..N {
+            starts[i] = self.by.beside(line, by[i]);
+        }
+        starts
     }
 
     /// The line that begins at this byte.
@@ -154,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn three_lines_are_those_of_the_numbers() {
+    fn lines_are_those_of_the_numbers() {
         let mut memory = vec![Line::ZERO; 1500];
         let (nearby, lines) = (Nearby::new(1500), NearbyLines::new(&memory, Nearby::new(1500)));
         for n in (0..1000u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)) {
             let first = nearby.line(n);
             let expected = [first, nearby.beside(first, n), nearby.beside(first, n >> 10)];
-            let got = lines.three(n, [0, n, n >> 10]);
+            let got = lines.some::<3>(n, [0, n, n >> 10]);
             let is = |line: &Line, at: u64| core::ptr::eq(line, &raw const memory[at as usize / 64]);
             assert!(got.iter().zip(expected).all(|(line, at)| at.is_multiple_of(64) && is(line, at)));
         }

@@ -1,33 +1,38 @@
-//! From a digest to lines near each other, and a word that chooses bits in them: gowk's own scheme. Pure; knows no memory.
+//! From a digest to lines near each other, and a word that chooses bits in them: gowk's own schemes. Pure; knows no memory.
 //!
 //! k bits anywhere are k cache misses, and no fetching ahead hides that a core can only ask for so many lines in a
-//! nanosecond. So a key's bits come by twos and threes: up to eight of them are one *round*, which shares three lines.
+//! nanosecond. So a key's bits come by twos and threes: up to eight of them are one *round*, which shares three lines, or, where
+//! all rounds have five or fewer, two.
 //!
 //! ```text
 //! 7 bits:   line A . . # . . # . # . .      line B . # . . . . # .      line C . . # . # . . .
+//! 10 bits:  line A . . # . . # . # . .      line B . # . . . . # .      and two more such lines
 //! ```
 //!
 //! Bits that share a line make lines differ in how full they are, which costs a little rate. The lanes are chosen for it to be
 //! the least: two lanes that a key uses together are as often as can be a different distance apart than any other two, so
-//! that few keys of a line agree in both. 1.1 % of the rate is left at seven bits, that is 0.2 % of the space, where one
-//! line for all costs 4 %. [`excess`] says how much it is.
+//! that few keys of a line agree in both. 1.1 % of the rate is left at seven bits and 2.1 % at ten, that is 0.2 and 0.3 % of the
+//! space, where one line for all seven costs 4 %. [`excess`] says how much it is.
 //!
 //! The lines lie near each other ([`Nearby`]), which makes them quick to find.
 
+use super::layout::Scheme;
 use crate::{
     bloom::blocked::line_fpp,
     hash::Digest,
-    simd::{Lanes, Trio, Windows, portable},
+    simd::{Lanes, Shares, Windows, portable},
     store::{Line, Nearby, near},
 };
 use libm::{exp, expm1, pow};
 
-/// The lines of a round.
+/// The most lines of a round.
 pub(super) const LINES: usize = 3;
 
-/// The lanes that a round of 1 to 8 lanes uses in each of its lines, as sets of bits; all rotated alike. Part of the file
-/// format.
-const PATTERNS: [[u8; LINES]; 8] = [
+/// The lanes that a line uses, as a set of bits, for each line of a round; all rotated alike.
+type Pattern = [u8; LINES];
+
+/// Of rounds of 1 to 8 lanes in three lines. Part of the file format.
+const IN_THREE: [Pattern; 8] = [
     [0b0000_0001, 0, 0],
     [0b0000_0001, 0b0000_0010, 0],
     [0b0000_0001, 0b0000_0010, 0b0000_0100],
@@ -38,20 +43,35 @@ const PATTERNS: [[u8; LINES]; 8] = [
     [0b0000_1011, 0b1011_0000, 0b0100_0100],
 ];
 
-/// The windows of a round of this many lanes, 1 to 8.
-#[inline(always)]
-pub(crate) fn trio(lanes: u32) -> &'static Trio {
-    static TRIOS: [Trio; 8] = all_trios();
-    &TRIOS[lanes as usize - 1]
+/// Of rounds of 1 to 5 lanes in two lines. Part of the file format.
+const IN_TWO: [Pattern; 5] = [
+    [0b0000_0001, 0, 0],
+    [0b0000_0001, 0b0000_0010, 0],
+    [0b0000_0011, 0b0000_0100, 0],
+    [0b0000_0011, 0b0001_0100, 0],
+    [0b0000_1011, 0b0100_0100, 0],
+];
+
+/// How a round of so many lanes shares two or three lines.
+fn pattern(lines: usize, lanes: u32) -> Pattern {
+    if lines == 2 { IN_TWO[lanes as usize - 1] } else { IN_THREE[lanes as usize - 1] }
 }
 
-const fn all_trios() -> [Trio; 8] {
+/// The same as windows.
+#[inline(always)]
+pub(crate) fn shares(lines: usize, lanes: u32) -> &'static Shares {
+    static THREE: [Shares; IN_THREE.len()] = windows_of(IN_THREE);
+    static TWO: [Shares; IN_TWO.len()] = windows_of(IN_TWO);
+    if lines == 2 { &TWO[lanes as usize - 1] } else { &THREE[lanes as usize - 1] }
+}
+
+const fn windows_of<const COUNT: usize>(patterns: [Pattern; COUNT]) -> [Shares; COUNT] {
     const EMPTY: Windows = Windows([Lanes([0; 8]); 8]);
-    let mut all = [Trio { each: [EMPTY; LINES], all: EMPTY, masks: [EMPTY; LINES - 1] }; 8];
+    let mut all = [Shares { each: [EMPTY; LINES], all: EMPTY, masks: [EMPTY; LINES - 1] }; COUNT];
     let mut i = 0;
-    while i < 8 * LINES * 8 * 8 {
+    while i < COUNT * LINES * 8 * 8 {
         let (lanes, line, start, lane) = (i / (LINES * 64), i / 64 % LINES, i / 8 % 8, i % 8);
-        let used = (PATTERNS[lanes][line].rotate_left(start as u32) >> lane) as u32 & 1;
+        let used = (patterns[lanes][line].rotate_left(start as u32) >> lane) as u32 & 1;
         all[lanes].each[line].0[start].0[lane] = used;
         all[lanes].all.0[start].0[lane] |= used;
         if line > 0 {
@@ -66,18 +86,22 @@ const fn all_trios() -> [Trio; 8] {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounds {
     pub(super) count: u32,
+    /// Of each round.
+    pub(super) lines: usize,
     longer: u32,
     lanes: u32,
     /// Of the first two rounds, at hand.
-    pub(super) trios: [&'static Trio; 2],
+    pub(super) shares: [&'static Shares; 2],
 }
 
 impl Rounds {
-    pub(super) fn new(probes: u32) -> Self {
+    pub(super) fn new(scheme: Scheme, probes: u32) -> Self {
         let count = probes.div_ceil(8).max(1);
         let (lanes, longer) = (probes / count, probes % count);
-        let of = |round: u32| trio(lanes + u32::from(round < longer));
-        Self { count, longer, lanes, trios: [of(0), of(1)] }
+        let longest = probes.div_ceil(count) as usize;
+        let lines = if scheme == Scheme::Paired && longest <= IN_TWO.len() { 2 } else { LINES };
+        let of = |round: u32| shares(lines, lanes + u32::from(round < longer));
+        Self { count, lines, longer, lanes, shares: [of(0), of(1)] }
     }
 
     /// How many lanes a round has.
@@ -88,19 +112,19 @@ impl Rounds {
 
     /// The windows of a round.
     #[inline(always)]
-    pub(super) fn trio(self, round: u32) -> &'static Trio {
-        trio(self.lanes(round))
+    pub(super) fn shares(self, round: u32) -> &'static Shares {
+        shares(self.lines, self.lanes(round))
     }
 }
 
 impl Rounds {
     /// The chance that a key that is in none of these lines is covered by those that it draws. Each line is drawn alike, and
-    /// for each of a round's three by itself.
+    /// for each of a round's lines by itself.
     pub(super) fn measured_fpp(self, lines: &[Line]) -> f64 {
         let mean = |windows: &Windows| {
             lines.iter().map(|line| line_fpp(line, windows)).sum::<f64>() / lines.len() as f64
         };
-        let of = |round: u32| self.trio(round).each.iter().map(mean).product::<f64>();
+        let of = |round: u32| self.shares(round).each[..self.lines].iter().map(mean).product::<f64>();
         let power = |round: u32, times: u32| if times == 0 { 1.0 } else { pow(of(round), times.into()) };
         power(0, self.longer) * power(self.longer, self.count - self.longer)
     }
@@ -169,11 +193,10 @@ fn all_rounds(nearby: Nearby, digest: Digest, rounds: Rounds) -> impl Iterator<I
 }
 
 /// The position of probe number `probe` of a key among all bits of a filter.
-pub(super) fn position(digest: Digest, lines: u64, probes: u32, probe: u32) -> u64 {
-    let rounds = Rounds::new(probes);
+pub(super) fn position(digest: Digest, lines: u64, rounds: Rounds, probe: u32) -> u64 {
     let mut left = probe;
     for (number, (mark, starts)) in (0..).zip(all_rounds(Nearby::new(lines as usize), digest, rounds)) {
-        for (start, windows) in starts.into_iter().zip(&rounds.trio(number).each) {
+        for (start, windows) in starts.into_iter().zip(&rounds.shares(number).each) {
             let mask = portable::mask(mark.word, windows);
             for bit in (0..Line::BITS).filter(|bit| mask.0[(bit / 64) as usize] >> (bit % 64) & 1 == 1) {
                 if left == 0 {
@@ -192,12 +215,11 @@ pub(super) fn position(digest: Digest, lines: u64, probes: u32, probe: u32) -> u
 /// two lanes, which comes of keys that use both: so sum over all pairs of a stranger's bits the expected number of such
 /// keys. Pairs in one line meet keys whose round has lanes that far apart, pairs in two lines meet keys that have drawn the
 /// same two lines.
-pub(super) fn excess(items: f64, lines: f64, probes: u32, x: f64) -> f64 {
-    let rounds = Rounds::new(probes);
+pub(super) fn excess(items: f64, lines: f64, rounds: Rounds, x: f64) -> f64 {
     let mut apart = [0.0; 5];
     let mut within = 0.0;
     for round in 0..rounds.count {
-        for pattern in PATTERNS[rounds.lanes(round) as usize - 1] {
+        for pattern in pattern(rounds.lines, rounds.lanes(round)) {
             for lane in 0..8 {
                 for other in lane + 1..8 {
                     if pattern >> lane & pattern >> other & 1 == 1 {
@@ -208,7 +230,7 @@ pub(super) fn excess(items: f64, lines: f64, probes: u32, x: f64) -> f64 {
             }
         }
     }
-    let k = f64::from(probes);
+    let k = f64::from(rounds.lanes * rounds.count + rounds.longer);
     let pairs = k * (k - 1.0) / 2.0;
     // Of eight rotations one brings a pair to a given place; two, if it lies opposite itself.
     let same = (apart.iter().map(|n| n * n).sum::<f64>() + apart[4] * apart[4]) / 8.0;
@@ -226,7 +248,7 @@ mod tests {
 
     #[test]
     fn lanes_of_a_round_are_its_own_and_as_many_as_asked() {
-        for (lanes, patterns) in (1..).zip(PATTERNS) {
+        for (lanes, patterns) in (1..).zip(IN_THREE).chain((1..).zip(IN_TWO)) {
             let union = patterns.iter().fold(0, |all, pattern| all | pattern);
             assert_eq!(union.count_ones(), lanes);
             assert_eq!(patterns.iter().map(|pattern| pattern.count_ones()).sum::<u32>(), lanes);
@@ -235,8 +257,9 @@ mod tests {
 
     #[test]
     fn probes_are_dealt_out_without_remainder() {
-        for probes in 1..=64 {
-            let rounds = Rounds::new(probes);
+        for (probes, scheme) in (1..=64).flat_map(|k| [Scheme::Clustered, Scheme::Paired].map(|s| (k, s))) {
+            let rounds = Rounds::new(scheme, probes);
+            assert_eq!(rounds.lines == 2, scheme == Scheme::Paired && matches!(probes, 1..=5 | 9..=10));
             let lanes: Vec<u32> = (0..rounds.count).map(|round| rounds.lanes(round)).collect();
             assert_eq!(lanes.iter().sum::<u32>(), probes);
             assert!(lanes.iter().all(|lanes| (1..=8).contains(lanes)), "{lanes:?}");
@@ -251,7 +274,10 @@ mod tests {
             for h1 in [0, 1, u64::MAX, u64::MAX - 1, 1 << 63] {
                 for h2 in [0, u64::MAX, 1 << 54, 1 << 44, 0x0123_4567_89ab_cdef] {
                     let digest = Digest { h1, h2 };
-                    seen.extend(all_rounds(nearby, digest, Rounds::new(64)).flat_map(|(_, starts)| starts));
+                    seen.extend(
+                        all_rounds(nearby, digest, Rounds::new(Scheme::Paired, 64))
+                            .flat_map(|(_, starts)| starts),
+                    );
                 }
             }
             let last = 64 * (lines as u64 - 1);

@@ -3,7 +3,7 @@
 use super::{
     clustered::Rounds,
     layout::{Scheme, Walk},
-    rounds::{Ask, AskAll, AskShort, Layout, Put, PutAll, PutShort},
+    rounds::{Ask, AskAll, AskShort, Layout, Put, PutAll, PutShort, Shape, by_shape},
     sizing::BloomParams,
 };
 use crate::{
@@ -40,9 +40,9 @@ pub struct Bloom<S = Heap> {
     params: BloomParams,
     pub(super) hasher: Hasher,
     isa: Isa,
-    /// How many rounds keys have that take the short way: the default hash, gowk's own scheme, one or two rounds. Else 0.
-    short: u32,
-    /// How gowk's own scheme has its lines and rounds; not asked under others.
+    /// What keys have that take the short way: the default hash, gowk's own schemes, one or two rounds.
+    short: Option<Shape>,
+    /// How gowk's own schemes have their lines and rounds; not asked under others.
     pub(super) clustered: Layout,
     pub(super) store: S,
 }
@@ -73,11 +73,10 @@ impl Build for Bloom {
 impl<S> Bloom<S> {
     /// A filter whose bits are already there. The caller has checked that there are as many lines as the parameters say.
     pub(crate) fn over(params: BloomParams, hasher: Hasher, store: S) -> Self {
-        let (nearby, rounds) = (Nearby::new(params.lines() as usize), Rounds::new(params.probes()));
-        let short = match params.scheme() {
-            Scheme::Clustered if rounds.count <= 2 && hasher.as_rapid().is_some() => rounds.count,
-            _ => 0,
-        };
+        let nearby = Nearby::new(params.lines() as usize);
+        let rounds = Rounds::new(params.scheme(), params.probes());
+        let is_short = params.scheme().shares_lines() && hasher.as_rapid().is_some();
+        let short = if is_short { Shape::new(rounds) } else { None };
         Self { params, hasher, isa: Isa::best(), short, clustered: Layout { nearby, rounds }, store }
     }
 
@@ -183,7 +182,7 @@ macro_rules! by_scheme {
                 let $bits = Spread(&spread);
                 $call
             }
-            Scheme::Double | Scheme::Clustered => {
+            Scheme::Double | Scheme::Clustered | Scheme::Paired => {
                 let $bits = Modulo { words: words(lines), bits: params.bits() };
                 $call
             }
@@ -215,7 +214,7 @@ impl<S: Store> Bloom<S> {
     /// Whether a key may be in the set, the long way. A function of its own, out of the way of the short one.
     #[inline(never)]
     fn ask(&self, digest: Digest) -> bool {
-        if self.params.scheme() == Scheme::Clustered {
+        if self.params.scheme().shares_lines() {
             return self.isa.run(Ask { lines: self.store.lines(), layout: self.clustered, digest });
         }
         let first = self.params.probes().min(AT_ONCE);
@@ -228,7 +227,7 @@ impl<S: Store> Bloom<S> {
     fn measured_fpp(&self, fill: f64) -> f64 {
         match self.params.scheme() {
             Scheme::Enhanced | Scheme::Double => libm::pow(fill, self.params.probes().into()),
-            Scheme::Clustered => self.clustered.rounds.measured_fpp(self.lines()),
+            Scheme::Clustered | Scheme::Paired => self.clustered.rounds.measured_fpp(self.lines()),
         }
     }
 
@@ -272,11 +271,8 @@ impl<S: Store> Filter for Bloom<S> {
 
     #[inline(always)]
     fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
-        match self.short {
-            1 => self.isa.run(AskShort::<_, _, 1> { filter: self, key }),
-            2 => self.isa.run(AskShort::<_, _, 2> { filter: self, key }),
-            _ => self.ask(self.hasher.digest(key)),
-        }
+        by_shape!(self.short, R, N => self.isa.run(AskShort::<_, _, R, N> { filter: self, key }),
+            else self.ask(self.hasher.digest(key)))
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
@@ -284,7 +280,7 @@ impl<S: Store> Filter for Bloom<S> {
     }
 
     fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
-        if self.params.scheme() == Scheme::Clustered {
+        if self.params.scheme().shares_lines() {
             let (lines, layout) = (self.store.lines(), self.clustered);
             return self.isa.run(AskAll { lines, layout, source, answers });
         }
@@ -325,7 +321,7 @@ impl<S: StoreMut> Bloom<S> {
     /// Puts a key into the set, the long way; true if it was surely not there.
     #[inline(never)]
     fn put(&mut self, digest: Digest) -> bool {
-        if self.params.scheme() == Scheme::Clustered {
+        if self.params.scheme().shares_lines() {
             return self.isa.run(Put { lines: self.store.lines_mut(), layout: self.clustered, digest });
         }
         self.set(Walk::new(digest)) & 1 == 0
@@ -343,7 +339,7 @@ impl<S: StoreMut> Bloom<S> {
                     before &= bits.set(walk.next(Scheme::Enhanced.step()));
                 }
             }
-            Scheme::Double | Scheme::Clustered => {
+            Scheme::Double | Scheme::Clustered | Scheme::Paired => {
                 let words = words_mut(lines);
                 for _ in 0..params.probes() {
                     let at = walk.next(Scheme::Double.step()) % params.bits();
@@ -371,11 +367,10 @@ impl<S: StoreMut> Insert for Bloom<S> {
 
     #[inline(always)]
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Inserted {
-        Inserted::from_new(match self.short {
-            1 => self.isa.run(PutShort::<_, _, 1> { filter: self, key }),
-            2 => self.isa.run(PutShort::<_, _, 2> { filter: self, key }),
-            _ => self.put(self.hasher.digest(key)),
-        })
+        Inserted::from_new(
+            by_shape!(self.short, R, N => self.isa.run(PutShort::<_, _, R, N> { filter: self, key }),
+            else self.put(self.hasher.digest(key))),
+        )
     }
 
     fn insert_from(&mut self, digests: impl Iterator<Item = Digest>) {
@@ -383,7 +378,7 @@ impl<S: StoreMut> Insert for Bloom<S> {
     }
 
     fn insert_source(&mut self, source: impl Source) {
-        if self.params.scheme() == Scheme::Clustered {
+        if self.params.scheme().shares_lines() {
             let (lines, layout) = (self.store.lines_mut(), self.clustered);
             return self.isa.run(PutAll { lines, layout, source });
         }

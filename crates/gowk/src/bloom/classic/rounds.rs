@@ -7,7 +7,7 @@ use super::{
 use crate::{
     bulk::{self, Ring, Source, Stages, staged},
     hash::{Digest, Key},
-    simd::{Machine, Task, Trio},
+    simd::{Machine, Shares, Task},
     store::{Line, Nearby, NearbyLines, NearbyLinesMut, Store, StoreMut, prefetch},
 };
 
@@ -18,18 +18,86 @@ pub(super) struct Layout {
     pub(super) rounds: Rounds,
 }
 
-/// Whether the lines of a round have all its bits.
-#[inline(always)]
-fn covers(machine: impl Machine, lines: NearbyLines<'_>, h1: u64, mark: Mark, trio: &Trio) -> bool {
-    machine.covers_three(lines.three(h1, mark.by), mark.word, trio)
+/// Rounds, and lines of a round, where rounds are few: known to the compiler, they are no loops.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shape {
+    OneOfTwo,
+    OneOfThree,
+    TwoOfTwo,
+    TwoOfThree,
 }
 
-/// Sets the bits of a round; true if one of them was not set before.
+impl Shape {
+    pub(super) fn new(rounds: Rounds) -> Option<Self> {
+        Some(match (rounds.count, rounds.lines) {
+            (1, 2) => Self::OneOfTwo,
+            (1, 3) => Self::OneOfThree,
+            (2, 2) => Self::TwoOfTwo,
+            (2, 3) => Self::TwoOfThree,
+            _ => return None,
+        })
+    }
+}
+
+/// Runs the code with `$rounds` and `$lines` as the constants of a shape, or the other code if there is none.
+macro_rules! by_shape {
+    ($shape:expr, $rounds:ident, $lines:ident => $call:expr, else $other:expr) => {
+        by_shape!(@ $shape, $rounds, $lines, $call, $other, OneOfTwo 1 2, OneOfThree 1 3, TwoOfTwo 2 2, TwoOfThree 2 3)
+    };
+    (@ $shape:expr, $rounds:ident, $lines:ident, $call:expr, $other:expr, $($name:ident $r:literal $n:literal),*) => {
+        match $shape {
+            $(Some($crate::bloom::classic::rounds::Shape::$name) => {
+                const $rounds: usize = $r;
+                const $lines: usize = $n;
+                $call
+            })*
+            None => $other,
+        }
+    };
+}
+pub(super) use by_shape;
+
+/// Whether the first `N` lines of a round have all its bits.
 #[inline(always)]
-fn set(machine: impl Machine, lines: &mut NearbyLinesMut<'_>, h1: u64, mark: Mark, trio: &Trio) -> bool {
+fn covers<const N: usize>(
+    machine: impl Machine,
+    lines: NearbyLines<'_>,
+    h1: u64,
+    mark: Mark,
+    shares: &Shares,
+) -> bool {
+    machine.cover(lines.some::<N>(h1, mark.by), mark.word, shares)
+}
+
+/// The same, of two lines or three.
+#[inline(always)]
+fn covers_any(
+    machine: impl Machine,
+    lines: NearbyLines<'_>,
+    rounds: Rounds,
+    h1: u64,
+    mark: Mark,
+    shares: &Shares,
+) -> bool {
+    match rounds.lines {
+        2 => covers::<2>(machine, lines, h1, mark, shares),
+        _ => covers::<LINES>(machine, lines, h1, mark, shares),
+    }
+}
+
+/// Sets the bits of a round of so many lines; true if one of them was not set before.
+#[inline(always)]
+fn set(
+    machine: impl Machine,
+    lines: &mut NearbyLinesMut<'_>,
+    count: usize,
+    h1: u64,
+    mark: Mark,
+    shares: &Shares,
+) -> bool {
     let mut new = false;
-    for (by, windows) in mark.by.into_iter().zip(&trio.each) {
-        new |= machine.set(lines.line(h1, by), mark.word, windows);
+    for i in 0..count.min(LINES) {
+        new |= machine.set(lines.line(h1, mark.by[i]), mark.word, &shares.each[i]);
     }
     new
 }
@@ -38,7 +106,7 @@ fn set(machine: impl Machine, lines: &mut NearbyLinesMut<'_>, h1: u64, mark: Mar
 #[inline(always)]
 fn covers_others(machine: impl Machine, lines: NearbyLines<'_>, rounds: Rounds, digest: Digest) -> bool {
     for (number, mark) in (1..).zip(other_marks(digest, rounds)) {
-        if !covers(machine, lines, digest.h1, mark, rounds.trio(number)) {
+        if !covers_any(machine, lines, rounds, digest.h1, mark, rounds.shares(number)) {
             return false;
         }
     }
@@ -49,22 +117,22 @@ fn covers_others(machine: impl Machine, lines: NearbyLines<'_>, rounds: Rounds, 
 fn set_others(machine: impl Machine, lines: &mut NearbyLinesMut<'_>, rounds: Rounds, digest: Digest) -> bool {
     let mut new = false;
     for (number, mark) in (1..).zip(other_marks(digest, rounds)) {
-        new |= set(machine, lines, digest.h1, mark, rounds.trio(number));
+        new |= set(machine, lines, rounds.lines, digest.h1, mark, rounds.shares(number));
     }
     new
 }
 
 #[inline(always)]
-fn fetch(lines: NearbyLines<'_>, h1: u64, mark: Mark) {
-    for line in lines.three(h1, mark.by) {
-        prefetch(line);
+fn fetch(lines: NearbyLines<'_>, count: usize, h1: u64, mark: Mark) {
+    for i in 0..count.min(LINES) {
+        prefetch(lines.line(h1, mark.by[i]));
     }
 }
 
 #[inline(always)]
 fn fetch_others(lines: NearbyLines<'_>, rounds: Rounds, digest: Digest) {
     for mark in other_marks(digest, rounds) {
-        fetch(lines, digest.h1, mark);
+        fetch(lines, rounds.lines, digest.h1, mark);
     }
 }
 
@@ -82,19 +150,19 @@ impl Task for Ask<'_> {
     fn run(self, machine: impl Machine) -> bool {
         let Self { lines, layout: Layout { nearby, rounds }, digest } = self;
         let lines = NearbyLines::new(lines, nearby);
-        covers(machine, lines, digest.h1, Mark::first(digest), rounds.trios[0])
+        covers_any(machine, lines, rounds, digest.h1, Mark::first(digest), rounds.shares[0])
             && covers_others(machine, lines, rounds, digest)
     }
 }
 
 /// [`Ask`] of a key with one or two rounds and the default hash: no questions, and the key is hashed on the far side of the
 /// choice of instruction set, whose multiplications need no moves.
-pub(super) struct AskShort<'a, S, K: ?Sized, const R: usize> {
+pub(super) struct AskShort<'a, S, K: ?Sized, const R: usize, const N: usize> {
     pub(super) filter: &'a Bloom<S>,
     pub(super) key: &'a K,
 }
 
-impl<S: Store, K: Key + ?Sized, const R: usize> Task for AskShort<'_, S, K, R> {
+impl<S: Store, K: Key + ?Sized, const R: usize, const N: usize> Task for AskShort<'_, S, K, R, N> {
     type Output = bool;
 
     #[inline(always)]
@@ -103,9 +171,9 @@ impl<S: Store, K: Key + ?Sized, const R: usize> Task for AskShort<'_, S, K, R> {
         let digest = self.key.digest(hasher.rapid());
         let lines = NearbyLines::new(store.lines(), *nearby);
         let mut all = true;
-        for (mark, trio) in Mark::all::<R>(digest).into_iter().zip(rounds.trios) {
+        for (mark, shares) in Mark::all::<R>(digest).into_iter().zip(rounds.shares) {
             // A stranger passes the first round once in thirty times: asked for, the second need not be read.
-            all = all && covers(machine, lines, digest.h1, mark, trio);
+            all = all && covers::<N>(machine, lines, digest.h1, mark, shares);
         }
         all
     }
@@ -125,18 +193,18 @@ impl Task for Put<'_> {
     fn run(self, machine: impl Machine) -> bool {
         let Self { lines, layout: Layout { nearby, rounds }, digest } = self;
         let mut lines = NearbyLinesMut::new(lines, nearby);
-        let new = set(machine, &mut lines, digest.h1, Mark::first(digest), rounds.trios[0]);
+        let new = set(machine, &mut lines, rounds.lines, digest.h1, Mark::first(digest), rounds.shares[0]);
         new | set_others(machine, &mut lines, rounds, digest)
     }
 }
 
 /// [`Put`], the short way.
-pub(super) struct PutShort<'a, S, K: ?Sized, const R: usize> {
+pub(super) struct PutShort<'a, S, K: ?Sized, const R: usize, const N: usize> {
     pub(super) filter: &'a mut Bloom<S>,
     pub(super) key: &'a K,
 }
 
-impl<S: StoreMut, K: Key + ?Sized, const R: usize> Task for PutShort<'_, S, K, R> {
+impl<S: StoreMut, K: Key + ?Sized, const R: usize, const N: usize> Task for PutShort<'_, S, K, R, N> {
     type Output = bool;
 
     #[inline(always)]
@@ -145,8 +213,8 @@ impl<S: StoreMut, K: Key + ?Sized, const R: usize> Task for PutShort<'_, S, K, R
         let digest = self.key.digest(hasher.rapid());
         let mut lines = NearbyLinesMut::new(store.lines_mut(), *nearby);
         let mut new = false;
-        for (mark, trio) in Mark::all::<R>(digest).into_iter().zip(rounds.trios) {
-            new |= set(machine, &mut lines, digest.h1, mark, trio);
+        for (mark, shares) in Mark::all::<R>(digest).into_iter().zip(rounds.shares) {
+            new |= set(machine, &mut lines, N, digest.h1, mark, shares);
         }
         new
     }
@@ -166,45 +234,47 @@ impl<I: Source> Task for PutAll<'_, I> {
     fn run(self, machine: impl Machine) {
         let Self { lines, layout: Layout { nearby, rounds }, source } = self;
         let lines = NearbyLinesMut::new(lines, nearby);
-        match rounds.count {
-            1 => source.staged::<AHEAD, _>(Putting::<_, 1> { machine, lines, trios: rounds.trios }),
-            2 => source.staged::<AHEAD_OF_MORE, _>(Putting::<_, 2> { machine, lines, trios: rounds.trios }),
-            _ => source.staged::<AHEAD_OF_MORE, _>(PuttingMore { machine, lines, rounds }),
-        }
+        by_shape!(Shape::new(rounds), R, N => {
+            let stages = Putting::<_, R, N> { machine, lines, shares: rounds.shares };
+            match R {
+                1 => source.staged::<AHEAD, _>(stages),
+                _ => source.staged::<AHEAD_OF_MORE, _>(stages),
+            }
+        }, else source.staged::<AHEAD_OF_MORE, _>(PuttingMore { machine, lines, rounds }));
     }
 }
 
-/// How many keys are between the prefetch and the use, with three lines each.
+/// How many keys are between the prefetch and the use, with up to three lines each.
 const AHEAD: usize = 32;
-/// And with six or more.
+/// And with more.
 const AHEAD_OF_MORE: usize = 16;
 
 /// Keys of one or two rounds. Where their lines are is kept: the writes would wait for it to be found once more.
-struct Putting<'a, M, const R: usize> {
+struct Putting<'a, M, const R: usize, const N: usize> {
     machine: M,
     lines: NearbyLinesMut<'a>,
-    trios: [&'static Trio; 2],
+    shares: [&'static Shares; 2],
 }
 
-impl<M: Machine, const R: usize> Stages for Putting<'_, M, R> {
+impl<M: Machine, const R: usize, const N: usize> Stages for Putting<'_, M, R, N> {
     type Item = Digest;
-    type Place = [([u64; LINES], u32); R];
+    type Place = [([u64; N], u32); R];
     type Answer = ();
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {
-        let mut places = [([0; LINES], 0); R];
+        let mut places = [([0; N], 0); R];
         for (place, mark) in places.iter_mut().zip(Mark::all::<R>(digest)) {
             *place = (self.lines.starts(digest.h1, mark.by), mark.word);
-            fetch(self.lines.as_ref(), digest.h1, mark);
+            fetch(self.lines.as_ref(), N, digest.h1, mark);
         }
         places
     }
 
     #[inline(always)]
     fn act(&mut self, places: Self::Place) {
-        for ((starts, word), trio) in places.iter().zip(self.trios) {
-            for (start, windows) in starts.iter().zip(&trio.each) {
+        for ((starts, word), shares) in places.iter().zip(self.shares) {
+            for (start, windows) in starts.iter().zip(&shares.each) {
                 self.machine.set(self.lines.at(*start), *word, windows);
             }
         }
@@ -225,14 +295,15 @@ impl<M: Machine> Stages for PuttingMore<'_, M> {
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Digest {
-        fetch(self.lines.as_ref(), digest.h1, Mark::first(digest));
+        fetch(self.lines.as_ref(), self.rounds.lines, digest.h1, Mark::first(digest));
         fetch_others(self.lines.as_ref(), self.rounds, digest);
         digest
     }
 
     #[inline(always)]
     fn act(&mut self, digest: Digest) {
-        set(self.machine, &mut self.lines, digest.h1, Mark::first(digest), self.rounds.trios[0]);
+        let (mark, shares) = (Mark::first(digest), self.rounds.shares[0]);
+        set(self.machine, &mut self.lines, self.rounds.lines, digest.h1, mark, shares);
         set_others(self.machine, &mut self.lines, self.rounds, digest);
     }
 }
@@ -254,44 +325,44 @@ impl<I: Source> Task for AskAll<'_, I> {
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let Self { lines, layout: Layout { nearby, rounds }, source, answers } = self;
-        let sifted = size_of_val(lines) >= SIFTED_FROM;
-        let (lines, trios) = (NearbyLines::new(lines, nearby), rounds.trios);
-        match rounds.count {
-            1 if !sifted => source.answered::<AHEAD, _>(Asking::<_, 1> { machine, lines, trios }, answers),
-            2 if !sifted => {
-                source.answered::<AHEAD_OF_MORE, _>(Asking::<_, 2> { machine, lines, trios }, answers)
+        let shape = if size_of_val(lines) < SIFTED_FROM { Shape::new(rounds) } else { None };
+        let lines = NearbyLines::new(lines, nearby);
+        by_shape!(shape, R, N => {
+            let stages = Asking::<_, R, N> { machine, lines, shares: rounds.shares };
+            match R {
+                1 => source.answered::<AHEAD, _>(stages, answers),
+                _ => source.answered::<AHEAD_OF_MORE, _>(stages, answers),
             }
-            _ => {
-                let digests = source.digests().take(answers.len());
-                let mut stages = Sifting { machine, lines, rounds, answers, next: 0, passed: Ring::new() };
-                staged::<{ bulk::AHEAD }, _>(digests, &mut stages);
-                while let Some(place) = stages.passed.pop() {
-                    stages.settle(place);
-                }
+        }, else {
+            let digests = source.digests().take(answers.len());
+            let mut stages = Sifting { machine, lines, rounds, answers, next: 0, passed: Ring::new() };
+            staged::<{ bulk::AHEAD }, _>(digests, &mut stages);
+            while let Some(place) = stages.passed.pop() {
+                stages.settle(place);
             }
-        }
+        });
     }
 }
 
 /// All lines of a key at once: where they are near, a branch costs more than they do.
-struct Asking<'a, M, const R: usize> {
+struct Asking<'a, M, const R: usize, const N: usize> {
     machine: M,
     lines: NearbyLines<'a>,
-    trios: [&'static Trio; 2],
+    shares: [&'static Shares; 2],
 }
 
-impl<'a, M: Machine, const R: usize> Stages for Asking<'a, M, R> {
+impl<'a, M: Machine, const R: usize, const N: usize> Stages for Asking<'a, M, R, N> {
     type Item = Digest;
     type Answer = bool;
-    type Place = [([&'a Line; LINES], u32); R];
+    type Place = [([&'a Line; N], u32); R];
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {
         let marks = Mark::all::<R>(digest);
-        let mut places = [(self.lines.three(digest.h1, marks[0].by), marks[0].word); R];
+        let mut places = [(self.lines.some(digest.h1, marks[0].by), marks[0].word); R];
         // Without `skip`, whose first step is a call.
         for i in 1..R {
-            places[i] = (self.lines.three(digest.h1, marks[i].by), marks[i].word);
+            places[i] = (self.lines.some(digest.h1, marks[i].by), marks[i].word);
         }
         for (lines, _) in &places {
             for line in lines {
@@ -305,8 +376,8 @@ impl<'a, M: Machine, const R: usize> Stages for Asking<'a, M, R> {
     fn act(&mut self, places: Self::Place) -> bool {
         let mut all = true;
         // By reference: of places taken out one by one the compiler asks whether each is there.
-        for ((lines, word), trio) in places.iter().zip(self.trios) {
-            all &= self.machine.covers_three(*lines, *word, trio);
+        for ((lines, word), shares) in places.iter().zip(self.shares) {
+            all &= self.machine.cover(*lines, *word, shares);
         }
         all
     }
@@ -326,10 +397,10 @@ impl<M: Machine> Sifting<'_, M> {
     /// Whether a key that passed its first line passes the others.
     #[inline(always)]
     fn settle(&mut self, (digest, number): (Digest, usize)) {
-        let (mark, trio) = (Mark::first(digest), self.rounds.trios[0]);
+        let (mark, shares) = (Mark::first(digest), self.rounds.shares[0]);
         let mut all = true;
-        for i in 1..LINES {
-            all &= self.machine.covers(self.lines.line(digest.h1, mark.by[i]), mark.word, &trio.each[i]);
+        for i in 1..self.rounds.lines.min(LINES) {
+            all &= self.machine.covers(self.lines.line(digest.h1, mark.by[i]), mark.word, &shares.each[i]);
         }
         self.answers[number] = all && covers_others(self.machine, self.lines, self.rounds, digest);
     }
@@ -352,11 +423,12 @@ impl<'a, M: Machine> Stages for &mut Sifting<'a, M> {
         let number = self.next;
         self.next += 1;
         let mark = Mark::first(digest);
-        let passes = self.machine.covers(line, mark.word, &self.rounds.trios[0].each[0]);
+        let passes = self.machine.covers(line, mark.word, &self.rounds.shares[0].each[0]);
         self.answers[number] = passes;
         if passes {
-            prefetch(self.lines.line(digest.h1, mark.by[1]));
-            prefetch(self.lines.line(digest.h1, mark.by[2]));
+            for i in 1..self.rounds.lines.min(LINES) {
+                prefetch(self.lines.line(digest.h1, mark.by[i]));
+            }
             fetch_others(self.lines, self.rounds, digest);
             if let Some(place) = self.passed.push((digest, number)) {
                 self.settle(place);
@@ -369,19 +441,23 @@ impl<'a, M: Machine> Stages for &mut Sifting<'a, M> {
 mod tests {
     use crate::{Bloom, BloomParams, Build, Filter, Hasher, Insert, Scheme};
 
-    fn filter(lines: u64, probes: u32, hasher: Hasher) -> Bloom {
-        let params = BloomParams::with_shape(512 * lines, probes, Scheme::Clustered, 10).unwrap();
+    fn filter(scheme: Scheme, lines: u64, probes: u32, hasher: Hasher) -> Bloom {
+        let params = BloomParams::with_shape(512 * lines, probes, scheme, 10).unwrap();
         Bloom::with_params(params, hasher).unwrap()
     }
+
+    const OURS: [Scheme; 2] = [Scheme::Clustered, Scheme::Paired];
 
     /// Both sides of what is sifted, one round, two and more, both ways of hashing.
     #[test]
     fn however_keys_are_asked_the_answers_are_those_of_one_by_one() {
         for (lines, probes) in
-            [1, 5, 40, 300].into_iter().flat_map(|lines| [1, 7, 12, 30].map(|k| (lines, k)))
+            [1, 5, 40, 300].into_iter().flat_map(|lines| [1, 4, 7, 10, 12, 17, 30].map(|k| (lines, k)))
         {
-            for hasher in [Hasher::new(3), Hasher::hardened(3)] {
-                let mut one = filter(lines, probes, hasher);
+            let hashers = [Hasher::new(3), Hasher::hardened(3)];
+            for (scheme, hasher) in OURS.into_iter().flat_map(|scheme| hashers.map(|hasher| (scheme, hasher)))
+            {
+                let mut one = filter(scheme, lines, probes, hasher);
                 let mut many = one.clone();
                 let keys: Vec<u64> = (0..30 * lines).collect();
                 keys.iter().for_each(|key| {
@@ -400,17 +476,18 @@ mod tests {
     #[test]
     fn positions_are_the_bits_that_an_insert_sets() {
         for (lines, probes) in
-            [1, 7, 2000].into_iter().flat_map(|lines| [1, 6, 8, 9, 17, 64].map(|k| (lines, k)))
+            [1, 7, 2000].into_iter().flat_map(|lines| [1, 5, 6, 8, 9, 10, 17, 64].map(|k| (lines, k)))
         {
-            for key in 0..50u64 {
-                let mut filter = filter(lines, probes, Hasher::new(1));
+            for (scheme, key) in OURS.into_iter().flat_map(|scheme| (0..30u64).map(move |key| (scheme, key)))
+            {
+                let mut filter = filter(scheme, lines, probes, Hasher::new(1));
                 filter.insert(&key);
                 let is_set = |bit: &u64| {
                     filter.lines()[(bit / 512) as usize].0[(bit % 512 / 64) as usize] >> (bit % 64) & 1 == 1
                 };
                 let set: Vec<u64> = (0..512 * lines).filter(is_set).collect();
                 let digest = filter.hasher().digest(&key);
-                let mut places: Vec<u64> = Scheme::Clustered.positions(digest, 512 * lines, probes).collect();
+                let mut places: Vec<u64> = scheme.positions(digest, 512 * lines, probes).collect();
                 assert_eq!(places.len() as u32, probes);
                 places.sort_unstable();
                 places.dedup();
