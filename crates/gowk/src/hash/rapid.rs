@@ -1,6 +1,7 @@
 //! rapidhash v3, its seed and secrets expanded from ours.
 
 use super::{Digest, Key, KeyHash, Seed};
+use crate::simd::Bmi2;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 
 /// The default hash under one seed.
@@ -14,7 +15,8 @@ pub(crate) struct Rapid {
 #[derive(Clone, Copy)]
 struct WordSecrets {
     left: u64,
-    right: u64,
+    /// What makes the right one of the left one: were both at hand, the compiler would take a key to a vector register for them.
+    right_of_left: u64,
     finish_left: u64,
     finish_right: u64,
 }
@@ -25,7 +27,7 @@ impl Rapid {
             RapidSecrets { seed: seed.word(0), secrets: core::array::from_fn(|i| seed.word(i as u64 + 1)) };
         let word = WordSecrets {
             left: secrets.secrets[1],
-            right: secrets.seed ^ 8,
+            right_of_left: secrets.secrets[1] ^ secrets.seed ^ 8,
             finish_left: 0xaaaa_aaaa_aaaa_aaaa,
             finish_right: secrets.secrets[1] ^ 8,
         };
@@ -44,8 +46,31 @@ impl KeyHash for Rapid {
 
     #[inline(always)]
     fn word(&self, word: u64) -> Digest {
-        let (low, high) = widening_mul(word ^ self.word.left, word ^ self.word.right);
+        let left = word ^ self.word.left;
+        let (low, high) = widening_mul(left, left ^ self.word.right_of_left);
         let (low, high) = widening_mul(low ^ self.word.finish_left, high ^ self.word.finish_right);
+        Digest::from(low ^ high)
+    }
+}
+
+/// The same hash, its multiplications as this processor does them.
+pub(crate) struct RapidBy<'a> {
+    pub(crate) rapid: &'a Rapid,
+    pub(crate) by: Bmi2,
+}
+
+impl KeyHash for RapidBy<'_> {
+    #[inline(always)]
+    fn bytes(&self, bytes: &[u8]) -> Digest {
+        self.rapid.bytes(bytes)
+    }
+
+    #[inline(always)]
+    fn word(&self, word: u64) -> Digest {
+        let secrets = &self.rapid.word;
+        let left = word ^ secrets.left;
+        let (low, high) = self.by.widening_mul(left, left ^ secrets.right_of_left);
+        let (low, high) = self.by.widening_mul(high ^ secrets.finish_right, low ^ secrets.finish_left);
         Digest::from(low ^ high)
     }
 }
@@ -96,6 +121,7 @@ fn widening_mul(a: u64, b: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Isa;
 
     #[test]
     fn the_short_ways_are_the_long_way() {
@@ -110,5 +136,9 @@ mod tests {
             );
         }
         assert_eq!(rapid.word(77), rapid.bytes(&77u64.to_le_bytes()));
+        if let Some(by) = Isa::best().bmi2() {
+            let hash = RapidBy { rapid: &rapid, by };
+            assert_eq!((hash.word(77), hash.bytes(&text)), (rapid.word(77), rapid.bytes(&text)));
+        }
     }
 }

@@ -10,9 +10,13 @@
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx2;
 pub mod bytes;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod inline;
 pub(crate) mod portable;
 
 use crate::store::{Line, SharedLine};
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+use crate::store::{Place, PlaceMut};
 
 /// Which lanes of a line a key uses: a 1 in the low bit of each, for the eight places where the window may begin.
 #[derive(Debug, Clone, Copy)]
@@ -80,10 +84,50 @@ pub(crate) trait Task {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use avx2::Avx2 as Wide;
 
+/// One that works on a line right where it is asked to, without a call.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) use inline::{Bmi2, Inline};
+
 /// There is none on this machine.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wide {}
+
+/// Nor one of these.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bmi2 {}
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+impl Bmi2 {
+    pub(crate) fn widening_mul(self, _: u64, _: u64) -> (u64, u64) {
+        match self {}
+    }
+
+    pub(crate) fn shift_right(self, _: u64, _: u64) -> u64 {
+        match self {}
+    }
+}
+
+/// Nor of these.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inline {}
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+impl Inline {
+    pub(crate) fn bmi2(self) -> Bmi2 {
+        match self {}
+    }
+
+    pub(crate) fn covers(self, _: Place<'_>, _: u32, _: &Windows) -> bool {
+        match self {}
+    }
+
+    pub(crate) fn mark(self, _: PlaceMut<'_>, _: u32, _: &Windows) {
+        match self {}
+    }
+}
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 impl Wide {
@@ -124,6 +168,24 @@ impl Isa {
         }
     }
 
+    /// What needs no call, if this processor has it: arithmetic.
+    pub(crate) fn bmi2(self) -> Option<Bmi2> {
+        match self {
+            Self::Portable => None,
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Self::Avx2(avx2) => Some(Bmi2::new(avx2)),
+        }
+    }
+
+    /// And the work on a line.
+    pub(crate) fn inline(self) -> Option<Inline> {
+        match self {
+            Self::Portable => None,
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Self::Avx2(avx2) => Inline::detect(Bmi2::new(avx2)),
+        }
+    }
+
     /// Every one that this processor has.
     #[cfg(test)]
     pub(crate) fn available() -> Vec<Self> {
@@ -146,7 +208,10 @@ impl Isa {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bloom::{blocked::windows, classic::shares};
+    use crate::{
+        bloom::{blocked::windows, classic::shares},
+        store::{Heap, NonEmpty},
+    };
     use core::sync::atomic::AtomicU64;
     use proptest::prelude::*;
 
@@ -205,8 +270,40 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_needs_no_call_agrees_with_portable() {
+        let Some(inline) = Isa::best().inline() else {
+            std::eprintln!("this processor has no AVX-512: nothing to compare");
+            return;
+        };
+        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(2000));
+        let inputs = (proptest::collection::vec(line(), 1..4), any::<u64>(), any::<u32>(), 1u32..=8);
+        let agrees = |(lines, n, word, lanes): (Vec<Line>, u64, u32, u32)| {
+            let store = || NonEmpty::new(Heap::copy_of(&lines).unwrap());
+            let (mut expected, mut got) = (store(), store());
+            let windows = windows(lanes);
+            let before = portable::Portable.covers(&expected.block::<1>(n)[0], word, windows);
+            prop_assert_eq!(inline.covers(got.place(n, inline.bmi2()), word, windows), before);
+            portable::Portable.set(&mut expected.block_mut::<1>(n)[0], word, windows);
+            inline.mark(got.place_mut(n, inline.bmi2()), word, windows);
+            prop_assert!(inline.covers(got.place(n, inline.bmi2()), word, windows));
+            prop_assert_eq!(got.lines(), expected.lines());
+            Ok(())
+        };
+        runner.run(&inputs, agrees).unwrap();
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn arithmetic_that_needs_no_call_is_that_of_any_machine(a: u64, b: u64) {
+            if let Some(bmi2) = Isa::best().bmi2() {
+                let (low, high) = bmi2.widening_mul(a, b);
+                prop_assert_eq!(u128::from(high) << 64 | u128::from(low), u128::from(a) * u128::from(b));
+                prop_assert_eq!(bmi2.shift_right(a, b), a >> (b % 64));
+            }
+        }
+
         #[test]
         fn every_isa_agrees_with_portable(line in line(), word: u32, lanes in 1u32..=8) {
             let mut expected = line;

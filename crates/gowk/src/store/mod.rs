@@ -26,7 +26,7 @@ pub use heap::Heap;
 #[cfg(feature = "std")]
 pub use mapped::Mapped;
 pub(crate) use nearby::{Nearby, NearbyLines, NearbyLinesMut, near};
-pub(crate) use non_empty::{Blocks, BlocksMut, NonEmpty};
+pub(crate) use non_empty::{Blocks, BlocksMut, NonEmpty, Place, PlaceMut};
 pub use pages::{advise_huge, align_to_lines_only};
 pub use shared::Shared;
 pub(crate) use shared::SharedLine;

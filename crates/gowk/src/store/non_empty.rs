@@ -4,10 +4,45 @@
 //! all is there none to name; that is seen to once, and each lookup is three instructions shorter.
 
 use super::{Heap, Line, Store, StoreMut, prefetch_block};
+use crate::simd::Bmi2;
+
+use core::marker::PhantomData;
 
 #[inline(always)]
 fn spread(n: u64, over: usize) -> usize {
     ((u128::from(n) * over as u128) >> 64) as usize
+}
+
+/// One of the lines of a store, as how many bytes it lies behind the first: an address in two parts, which a processor adds up while
+/// it reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    first: *const Line,
+    byte: u64,
+    lines: PhantomData<&'a [Line]>,
+}
+
+impl Place<'_> {
+    /// Where the first line is, and how many bytes behind it this one, which is there to be read.
+    #[inline(always)]
+    pub(crate) fn parts(self) -> (*const Line, u64) {
+        (self.first, self.byte)
+    }
+}
+
+/// As [`Place`], to write.
+pub(crate) struct PlaceMut<'a> {
+    first: *mut Line,
+    byte: u64,
+    lines: PhantomData<&'a mut [Line]>,
+}
+
+impl PlaceMut<'_> {
+    /// Where the first line is, and how many bytes behind it this one, which is there to be written.
+    #[inline(always)]
+    pub(crate) fn parts(self) -> (*mut Line, u64) {
+        (self.first, self.byte)
+    }
 }
 
 /// A store with at least one line.
@@ -40,6 +75,15 @@ impl<S: Store> NonEmpty<S> {
         unsafe { blocks.get_unchecked(spread(n, blocks.len())) }
     }
 
+    /// The line that a number names, as its place.
+    #[inline(always)]
+    pub(crate) fn place(&self, n: u64, by: Bmi2) -> Place<'_> {
+        let lines = self.0.lines();
+        // As in `spread`, so that it is below the number of lines, which is not 0.
+        let (_, at) = by.widening_mul(n, lines.len() as u64);
+        Place { first: lines.as_ptr(), byte: at * Line::BYTES as u64, lines: PhantomData }
+    }
+
     pub(crate) fn into_inner(self) -> S {
         self.0
     }
@@ -62,6 +106,14 @@ impl<S: StoreMut> NonEmpty<S> {
         let at = spread(n, blocks.len());
         // SAFETY: as in `block`.
         unsafe { blocks.get_unchecked_mut(at) }
+    }
+
+    /// As [`place`](Self::place), to write.
+    #[inline(always)]
+    pub(crate) fn place_mut(&mut self, n: u64, by: Bmi2) -> PlaceMut<'_> {
+        let lines = self.0.lines_mut();
+        let (_, at) = by.widening_mul(n, lines.len() as u64);
+        PlaceMut { first: lines.as_mut_ptr(), byte: at * Line::BYTES as u64, lines: PhantomData }
     }
 }
 

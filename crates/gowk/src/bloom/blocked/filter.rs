@@ -9,8 +9,8 @@ use crate::{
     bulk::{AHEAD, Source, Stages, Stream},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
-    hash::{Digest, Hashed, Hasher, Key},
-    simd::{Isa, Lanes, Machine, Task, Wide, Windows},
+    hash::{Digest, Hashed, Hasher, Key, RapidBy},
+    simd::{Inline, Isa, Lanes, Machine, Task, Wide, Windows},
     stats::{Family, Stats},
     store::{Blocks, BlocksMut, Heap, Line, NonEmpty, Store, StoreMut, ones},
 };
@@ -39,21 +39,25 @@ pub struct BlockedBloom<S = Heap> {
     pub(super) store: NonEmpty<S>,
 }
 
-/// Whether keys take the short way, which is that of the default hash and one line or two, by far the commonest shapes, on a
+/// Whether keys take a short way, which is that of the default hash and one line or two, by far the commonest shapes, on a
 /// machine that is more than plain: one question for all three.
 #[derive(Clone, Copy)]
 enum Short {
     No,
+    /// One line, without a call.
+    Here(Inline),
     Line(Wide),
     Pair(Wide),
 }
 
 impl Short {
     fn new(span: Span, hasher: &Hasher, isa: Isa) -> Self {
-        match (span, isa.wide()) {
-            (Span::Line, Some(wide)) if hasher.as_rapid().is_some() => Self::Line(wide),
-            (Span::Pair, Some(wide)) if hasher.as_rapid().is_some() => Self::Pair(wide),
-            _ => Self::No,
+        let (Some(wide), Some(_)) = (isa.wide(), hasher.as_rapid()) else { return Self::No };
+        match (span, isa.inline()) {
+            (Span::Line, Some(here)) => Self::Here(here),
+            (Span::Line, None) => Self::Line(wide),
+            (Span::Pair, _) => Self::Pair(wide),
+            (Span::Quad, _) => Self::No,
         }
     }
 }
@@ -160,6 +164,7 @@ impl<S: Store> Filter for BlockedBloom<S> {
     #[inline(always)]
     fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
         match self.short {
+            Short::Here(here) => self.covers_here(here, key),
             Short::Line(wide) => self.covers_short::<K, 1>(wide, key),
             Short::Pair(wide) => self.covers_short::<K, 2>(wide, key),
             Short::No => self.isa.run(Covers { filter: self, key }),
@@ -207,6 +212,7 @@ impl<S: StoreMut> Insert for BlockedBloom<S> {
     #[inline(always)]
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Inserted {
         match self.short {
+            Short::Here(here) => self.set_here(here, key),
             Short::Line(wide) => self.set_short::<K, 1>(wide, key),
             Short::Pair(wide) => self.set_short::<K, 2>(wide, key),
             Short::No => self.isa.run(Set { filter: self, key }),
@@ -313,6 +319,26 @@ impl<K: Key, S: StoreMut> Extend<K> for BlockedBloom<S> {
     }
 }
 
+/// The shortest way: the key is hashed, and its line worked on, right where it is asked for.
+impl<S: Store> BlockedBloom<S> {
+    #[inline(always)]
+    fn covers_here<K: Key + ?Sized>(&self, here: Inline, key: &K) -> bool {
+        let h1 = key.digest(&RapidBy { rapid: self.hasher.rapid(), by: here.bmi2() }).h1;
+        here.covers(self.store.place(h1, here.bmi2()), h1 as u32, &self.windows)
+    }
+}
+
+impl<S: StoreMut> BlockedBloom<S> {
+    #[inline(always)]
+    fn set_here<K: Key + ?Sized>(&mut self, here: Inline, key: &K) -> Inserted {
+        let h1 = key.digest(&RapidBy { rapid: self.hasher.rapid(), by: here.bmi2() }).h1;
+        // Left out by the compiler where nobody asks what came of the insert, which is most often.
+        let new = !here.covers(self.store.place(h1, here.bmi2()), h1 as u32, &self.windows);
+        here.mark(self.store.place_mut(h1, here.bmi2()), h1 as u32, &self.windows);
+        Inserted::from_new(new)
+    }
+}
+
 /// The short way. What a task has of a key is no longer than a word, so that it is handed over in registers: a reference, or, where
 /// that is of two words, as for text, the hash, which is all that one line asks for.
 impl<S: Store> BlockedBloom<S> {
@@ -412,6 +438,11 @@ impl<S: StoreMut, K: Key + ?Sized> Task for Set<'_, S, K> {
     }
 }
 
+/// How many keys are between the prefetch and the use, with so many lines each: of two lines 64 keys would fill the first-level cache.
+const fn ahead(lines: usize) -> usize {
+    if lines == 1 { AHEAD } else { AHEAD / 2 }
+}
+
 struct Answer<'a, S, I> {
     filter: &'a BlockedBloom<S>,
     source: I,
@@ -426,7 +457,7 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
         let BlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
             let questions = Answering { machine, windows, blocks: Blocks::<L>::new(store.lines()) };
-            self.source.answered::<AHEAD, _>(questions, self.answers);
+            self.source.answered::<{ ahead(L) }, _>(questions, self.answers);
         });
     }
 }
@@ -468,7 +499,7 @@ impl<S: StoreMut, I: Source> Task for SetAll<'_, S, I> {
         let BlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
             let stages = Setting { machine, windows, blocks: BlocksMut::<L>::new(store.lines_mut()) };
-            self.source.staged::<AHEAD, _>(stages);
+            self.source.staged::<{ ahead(L) }, _>(stages);
         });
     }
 }
