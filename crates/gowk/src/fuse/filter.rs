@@ -6,12 +6,13 @@ use super::{
     sizing::{Arity, FuseParams},
 };
 use crate::{
+    bulk::{Source, Stages, Stream},
     error::ParamsError,
     filter::Filter,
-    hash::{Digest, Hasher, Key},
-    simd::{Isa, Machine, Task},
+    hash::{Digest, Hasher, Key, RapidBy},
+    simd::{Bmi2, Isa, Machine, Task},
     stats::{Family, Stats},
-    store::{BATCH, Batch, Bytes, Found, Heap, Line, Long, Short, Slots, Store},
+    store::{Bytes, Found, Heap, Line, Long, Short, ShortBy, Slots, Store},
 };
 use core::fmt;
 
@@ -35,10 +36,33 @@ pub struct BinaryFuse<S = Heap> {
     hasher: Hasher,
     isa: Isa,
     shape: Shape,
-    /// Set where keys get the default hash, and three slots that are read by loads of at most four bytes: the case that is made
-    /// fast.
-    usual: Option<Short>,
+    usual: Usual,
     store: S,
+}
+
+/// Whether keys get the default hash, and three slots that are read by loads of at most four bytes: the cases that are made fast,
+/// told apart by one question.
+#[derive(Clone, Copy, Debug)]
+enum Usual {
+    No,
+    Bytes(Bytes),
+    Short(Short),
+    /// On a processor that has the proof in it.
+    ShortBy(Short, Bmi2),
+}
+
+impl Usual {
+    fn new(params: &FuseParams, hasher: &Hasher, isa: Isa) -> Self {
+        if hasher.as_rapid().is_none() {
+            return Self::No;
+        }
+        match (Shape::of(params), isa.bmi2()) {
+            (Shape::Bytes(bytes), _) => Self::Bytes(bytes),
+            (Shape::Short(short), Some(bmi2)) => Self::ShortBy(short, bmi2),
+            (Shape::Short(short), None) => Self::Short(short),
+            (Shape::Long(_) | Shape::Four(_), _) => Self::No,
+        }
+    }
 }
 
 /// How many slots a key has, and how they are read.
@@ -72,10 +96,9 @@ impl BinaryFuse {
 impl<S> BinaryFuse<S> {
     /// A filter whose slots are already there. The caller has checked that there are as many lines as the parameters say.
     pub(super) fn over(params: FuseParams, layout: Layout, keys: u64, hasher: Hasher, store: S) -> Self {
-        let shape = Shape::of(&params);
-        let short = Short::new(params.width()).filter(|_| params.arity() == Arity::Three);
-        let usual = short.filter(|_| hasher.as_rapid().is_some());
-        Self { params, layout, keys, hasher, isa: Isa::best(), shape, usual, store }
+        let (shape, isa) = (Shape::of(&params), Isa::best());
+        let usual = Usual::new(&params, &hasher, isa);
+        Self { params, layout, keys, hasher, isa, shape, usual, store }
     }
 
     /// Size, shape and promise.
@@ -121,19 +144,24 @@ impl<S: Store> Filter for BinaryFuse<S> {
     fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
         // Not a task: the instruction sets gain less here than the call costs, and inlined, what does not change from key to
         // key stays in registers. Only what is usual is inlined, by as few questions as can be.
-        if let Some(short) = self.usual {
-            let h1 = key.digest(self.hasher.rapid()).h1;
-            match self.shape {
-                Shape::Bytes(bytes) => self.holds::<3>(bytes, h1),
-                _ => self.holds::<3>(short, h1),
+        let rapid = self.hasher.rapid();
+        match self.usual {
+            Usual::ShortBy(short, by) => {
+                let h1 = key.digest(&RapidBy { rapid, by }).h1;
+                self.holds::<3>(ShortBy(short, by), h1)
             }
-        } else {
-            self.holds_any(self.hasher.digest(key).h1)
+            Usual::Bytes(bytes) => self.holds::<3>(bytes, key.digest(rapid).h1),
+            Usual::Short(short) => self.holds::<3>(short, key.digest(rapid).h1),
+            Usual::No => self.holds_any(self.hasher.digest(key).h1),
         }
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
-        self.isa.run(Answer { filter: self, digests, answers });
+        self.answer_source(Stream(digests), answers);
+    }
+
+    fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
+        self.isa.run(Answer { filter: self, source, answers });
     }
 
     fn stats(&self) -> Stats {
@@ -174,22 +202,58 @@ impl<S> fmt::Debug for BinaryFuse<S> {
 
 struct Answer<'a, S, I> {
     filter: &'a BinaryFuse<S>,
-    digests: I,
+    source: I,
     answers: &'a mut [bool],
 }
 
-impl<S: Store, I: Iterator<Item = Digest>> Task for Answer<'_, S, I> {
+impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, _: impl Machine) {
-        let Self { filter, digests, answers } = self;
-        match filter.shape {
-            Shape::Bytes(bytes) => filter.answer_bytes(bytes, digests, answers),
-            Shape::Short(short) => filter.answer_packed::<3>(short, digests, answers),
-            Shape::Long(long) => filter.answer_packed::<3>(long, digests, answers),
-            Shape::Four(long) => filter.answer_packed::<4>(long, digests, answers),
+        let Self { filter: BinaryFuse { layout, shape, store, .. }, source, answers } = self;
+        let (layout, lines) = (*layout, store.lines());
+        match *shape {
+            Shape::Bytes(width) => {
+                source.answered::<AHEAD, _>(Asking::<_, 3> { layout, lines, width }, answers)
+            }
+            Shape::Short(width) => {
+                source.answered::<AHEAD, _>(Asking::<_, 3> { layout, lines, width }, answers)
+            }
+            Shape::Long(width) => {
+                source.answered::<AHEAD, _>(Asking::<_, 3> { layout, lines, width }, answers)
+            }
+            Shape::Four(width) => {
+                source.answered::<AHEAD, _>(Asking::<_, 4> { layout, lines, width }, answers)
+            }
         }
+    }
+}
+
+/// How many keys are between the prefetch and the use, with three or four lines each.
+const AHEAD: usize = 32;
+
+struct Asking<'a, W, const K: usize> {
+    layout: Layout,
+    lines: &'a [Line],
+    width: W,
+}
+
+impl<W: Slots, const K: usize> Stages for Asking<'_, W, K> {
+    type Item = Digest;
+    type Place = (Found<K>, u64);
+    type Answer = bool;
+
+    #[inline(always)]
+    fn fetch(&mut self, digest: Digest) -> Self::Place {
+        let found = self.layout.find::<K>(digest.h1);
+        found.prefetch(self.lines, self.width);
+        (found, digest.h1)
+    }
+
+    #[inline(always)]
+    fn act(&mut self, (found, h1): Self::Place) -> bool {
+        found.xor(self.lines, self.width, h1) == 0
     }
 }
 
@@ -207,58 +271,6 @@ impl<S: Store> BinaryFuse<S> {
             Shape::Short(short) => self.holds::<3>(short, h1),
             Shape::Long(long) => self.holds::<3>(long, h1),
             Shape::Four(long) => self.holds::<4>(long, h1),
-        }
-    }
-
-    /// Batches in turns: the slots of one are fetched, then those of the one before are compared. Three places a key are too many
-    /// for the registers of a loop that does both at once.
-    #[inline(always)]
-    fn answer_bytes(&self, width: Bytes, mut digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
-        let (layout, lines) = (self.layout, self.lines());
-        let mut batches = [[(Found::<3>::FIRST, 0); BATCH]; 2];
-        let (mut turn, mut before, mut rest): (usize, &mut [bool], _) = (0, &mut [], answers);
-        loop {
-            let mut fetched = 0;
-            let some = digests.by_ref().take(rest.len().min(BATCH));
-            for (asked, digest) in batches[turn].iter_mut().zip(some) {
-                let found = layout.find(digest.h1);
-                found.prefetch(lines, width);
-                *asked = (found, digest.h1);
-                fetched += 1;
-            }
-            for (answer, &(found, h1)) in before.iter_mut().zip(&batches[1 - turn]) {
-                *answer = found.xor(lines, width, h1) == 0;
-            }
-            if fetched == 0 {
-                return;
-            }
-            (before, rest) = rest.split_at_mut(fetched);
-            turn = 1 - turn;
-        }
-    }
-
-    /// As [`answer_bytes`](Self::answer_bytes), for slots that take longer to find.
-    #[inline(always)]
-    fn answer_packed<const K: usize>(
-        &self,
-        width: impl Slots,
-        mut digests: impl Iterator<Item = Digest>,
-        answers: &mut [bool],
-    ) {
-        let (layout, lines) = (self.layout, self.lines());
-        let mut batches = [Batch::<K, _>::new(layout.chain, width), Batch::new(layout.chain, width)];
-        let (mut turn, mut before, mut rest): (usize, &mut [bool], _) = (0, &mut [], answers);
-        loop {
-            let some = digests.by_ref().take(rest.len().min(BATCH)).map(|digest| digest.h1);
-            let fetched = batches[turn].fetch(lines, some, |h1| layout.moves(h1));
-            if !before.is_empty() {
-                before.copy_from_slice(&batches[1 - turn].equal(lines)[..before.len()]);
-            }
-            if fetched == 0 {
-                return;
-            }
-            (before, rest) = rest.split_at_mut(fetched);
-            turn = 1 - turn;
         }
     }
 }

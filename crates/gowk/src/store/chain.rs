@@ -4,6 +4,7 @@
 //! segment. So the last slot is the farthest, and where it can be read, all can.
 
 use super::{Line, prefetch_byte};
+use crate::simd::Bmi2;
 
 /// A chain: segments of 2^`log` slots, and `range` places that a key may begin at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +69,6 @@ impl Chain {
 pub(crate) struct Found<const K: usize>([u64; K]);
 
 impl<const K: usize> Found<K> {
-    /// All the first of the chain: a place for others.
-    pub(crate) const FIRST: Self = Self([0; K]);
-
     #[inline(always)]
     pub(crate) fn get(self) -> [u64; K] {
         self.0
@@ -93,7 +91,7 @@ impl<const K: usize> Found<K> {
             let (byte, shift) = width.find(slot);
             // SAFETY: there are eight bytes from the last slot on, and the others lie before it, as said at `Chain::slot`; with a
             // place below 2^48, a segment of 2^27 and a width of 2^5 no product overflows.
-            sum ^ unsafe { W::load(lines, byte) } >> shift
+            sum ^ width.shifted(unsafe { W::load(lines, byte) }, shift)
         });
         sum & ((1 << width.bits()) - 1)
     }
@@ -111,6 +109,12 @@ pub(crate) trait Slots: Copy {
         (bit / 8, bit % 8)
     }
 
+    /// A word that was read, without the bits before the slot.
+    #[inline(always)]
+    fn shifted(self, word: u64, shift: u64) -> u64 {
+        word >> shift
+    }
+
     /// What is from a byte on: seven bits more than a slot has, or more, or just it where slots are bytes.
     ///
     /// # Safety
@@ -125,6 +129,10 @@ pub(crate) struct Bytes;
 /// Slots of up to 25 bits: four bytes hold them wherever they begin, and lie in two lines less often than eight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Short(u8);
+
+/// The same, where the processor shifts in one step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShortBy(pub Short, pub Bmi2);
 
 /// Slots of up to 32 bits.
 #[derive(Clone, Copy, Debug)]
@@ -173,6 +181,24 @@ impl Slots for Short {
     }
 }
 
+impl Slots for ShortBy {
+    #[inline(always)]
+    fn bits(self) -> u32 {
+        self.0.bits()
+    }
+
+    #[inline(always)]
+    fn shifted(self, word: u64, shift: u64) -> u64 {
+        self.1.shift_right(word, shift)
+    }
+
+    #[inline(always)]
+    unsafe fn load(lines: &[Line], byte: u64) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { Short::load(lines, byte) }
+    }
+}
+
 impl Slots for Long {
     #[inline(always)]
     fn bits(self) -> u32 {
@@ -214,86 +240,10 @@ fn loadable(lines: &[Line]) -> u64 {
     (size_of_val(lines) as u64).saturating_sub(7)
 }
 
-/// Numbers that are asked together. As many again are being fetched meanwhile.
-pub(crate) const BATCH: usize = 32;
-
-/// Numbers on their way, and where their slots are.
-///
-/// Finding packed slots is a lot of arithmetic between the multiplications of a number and the loads; in a loop of its own the
-/// compiler does it for four numbers at once (7.0 ns a key to 8.4 with a million keys). Bytes are found so soon that it does not
-/// pay (6.3 ns to 5.6): they need no more than [`Found`].
-pub(crate) struct Batch<const K: usize, W> {
-    chain: Chain,
-    width: W,
-    numbers: [u64; BATCH],
-    places: [u64; BATCH],
-    /// Of each slot the byte that it begins in, and the bits before it there. Always those of some place of the chain.
-    bytes: [[u64; BATCH]; K],
-    shifts: [[u64; BATCH]; K],
-}
-
-impl<const K: usize, W: Slots> Batch<K, W> {
-    #[inline(always)]
-    pub(crate) fn new(chain: Chain, width: W) -> Self {
-        let zeros = [0; BATCH];
-        Self { chain, width, numbers: zeros, places: zeros, bytes: [zeros; K], shifts: [zeros; K] }
-    }
-
-    /// Takes in numbers, as many as there are and fit, and asks for their slots; says how many.
-    #[inline(always)]
-    pub(crate) fn fetch(
-        &mut self,
-        lines: &[Line],
-        numbers: impl Iterator<Item = u64>,
-        moves: impl Fn(u64) -> [u64; K],
-    ) -> usize {
-        let (chain, width) = (self.chain, self.width);
-        let mut len = 0;
-        for ((to, place), n) in self.numbers.iter_mut().zip(&mut self.places).zip(numbers) {
-            (*to, *place) = (n, chain.place(n));
-            // Asking here keeps the compiler from hashing four at once as well, by multiplications that no processor has.
-            prefetch_byte(lines, width.find(chain.slot::<K>(*place, K - 1, 0)).0 as usize);
-            len += 1;
-        }
-        for i in 0..BATCH {
-            let moves = moves(self.numbers[i]);
-            for (j, moved) in moves.into_iter().enumerate() {
-                let slot = chain.slot::<K>(self.places[i], j, moved);
-                (self.bytes[j][i], self.shifts[j][i]) = width.find(slot);
-            }
-        }
-        for i in 0..BATCH {
-            self.bytes[..K - 1].iter().for_each(|bytes| prefetch_byte(lines, bytes[i] as usize));
-        }
-        len
-    }
-
-    /// Tells of each number whether it is the xor of its slots, in as many bits as a slot has.
-    ///
-    /// # Panics
-    /// If there are not eight bytes from the last slot of the chain on.
-    #[inline(always)]
-    pub(crate) fn equal(&self, lines: &[Line]) -> [bool; BATCH] {
-        let last = self.chain.range + (K as u64 - 1) * self.chain.segment;
-        assert!(self.width.find(last).0 < loadable(lines), "inside the lines");
-        let mask = (1 << self.width.bits()) - 1;
-        let mut equal = [false; BATCH];
-        for (i, equal) in equal.iter_mut().enumerate() {
-            let mut sum = self.numbers[i];
-            for j in 0..K {
-                // SAFETY: there are eight bytes from the last slot of the chain on, and all of a key lie before that, as said at
-                // `Chain::slot`.
-                sum ^= unsafe { W::load(lines, self.bytes[j][i]) } >> self.shifts[j][i];
-            }
-            *equal = sum & mask == 0;
-        }
-        equal
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Isa;
     use proptest::prelude::*;
 
     /// The xor of the slots, bit by bit.
@@ -312,16 +262,10 @@ mod tests {
         numbers: &[u64],
     ) -> Result<(), TestCaseError> {
         let moves = |n: u64| core::array::from_fn::<u64, K, _>(|j| n.rotate_left(21 * j as u32 + 7));
-        let mut batch = Batch::<K, _>::new(chain, width);
-        prop_assert_eq!(batch.fetch(lines, numbers.iter().copied(), moves), numbers.len().min(BATCH));
-        let equal = batch.equal(lines);
-        for (i, &n) in numbers.iter().enumerate() {
+        for &n in numbers {
             let found = chain.slots(n, moves(n));
             let differ = (plainly(lines, found, width.bits()) ^ n) & ((1 << width.bits()) - 1);
             prop_assert_eq!(found.xor(lines, width, n), differ);
-            if i < BATCH {
-                prop_assert_eq!(equal[i], differ == 0);
-            }
         }
         Ok(())
     }
@@ -339,6 +283,9 @@ mod tests {
             check::<3>(&lines, chain, Bytes, &numbers)?;
             if let Some(short) = Short::new(bits) {
                 check::<3>(&lines, chain, short, &numbers)?;
+                if let Some(bmi2) = Isa::best().bmi2() {
+                    check::<3>(&lines, chain, ShortBy(short, bmi2), &numbers)?;
+                }
             }
         }
 
@@ -367,13 +314,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "inside the lines")]
-    fn a_chain_that_is_longer_than_the_lines_is_not_read() {
-        Batch::<3, _>::new(Chain::new(64 - 6 - 4, 1), Bytes).equal(&[Line::ZERO]);
-    }
-
-    #[test]
-    #[should_panic(expected = "inside the lines")]
     fn no_lines_have_no_slots() {
-        Found::<3>::FIRST.xor(&[], Bytes, 0);
+        Chain::new(1, 0).slots(0, [0; 3]).xor(&[], Bytes, 0);
     }
 }
