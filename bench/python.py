@@ -2,7 +2,7 @@
 """gowk beside the filters that Python has: rbloom, abloom, fastbloom-rs, pyfusefilter, pyprobables, and set itself.
 
     maturin build --release -m crates/gowk-py/Cargo.toml && pip install target/wheels/gowk-*.whl
-    pip install rbloom abloom fastbloom-rs pyfusefilter pyprobables pyarrow
+    pip install rbloom abloom fastbloom-rs pyfusefilter 'xxhash<4' pyprobables pyarrow
     python bench/python.py [keys]                    10 million unless said
 
 Each row is the CPU time of a key in ns, the best of several rounds in which all take turns; a call of a method for each key includes the loop.
@@ -113,19 +113,14 @@ def rivals(kind, keys, array):
                 "one ask": (lambda f: each(getattr(f, ask), few), FEW),
             },
         )
-    if (fuse := library("pyfusefilter")) and kind == "int":
-        def build(_):
-            made = fuse.Fuse8(KEYS)
-            made.populate(keys)
-            return made
-
+    if fuse := library("pyfusefilter"):
         add(
             "pyfusefilter Fuse8",
-            lambda: [build(None)],
+            lambda: [fuse.Fuse8(few)],
             lambda f: None,
             **{
-                "list add": (lambda f: f.__setitem__(0, build(None)), KEYS),
-                "one ask": (lambda f: each(f[0].contains, few), FEW),
+                "list add": (lambda f: f.__setitem__(0, fuse.Fuse8(few)), FEW),
+                "one ask": (lambda f: ask_each(f[0], few), FEW),
             },
         )
     if probables := library("probables"):
