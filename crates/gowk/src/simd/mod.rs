@@ -7,6 +7,8 @@
 //! best one at run time and runs a whole [`Task`] under it, so that the choice is made once per call of the public
 //! interface, outside every loop, and the compiler may use the instruction set for all the code of the task.
 
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+mod absent;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx2;
 pub mod bytes;
@@ -15,8 +17,6 @@ mod inline;
 pub(crate) mod portable;
 
 use crate::store::{Line, SharedLine};
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-use crate::store::{Place, PlaceMut};
 
 /// Which lanes of a line a key uses: a 1 in the low bit of each, for the eight places where the window may begin.
 #[derive(Debug, Clone, Copy)]
@@ -83,59 +83,12 @@ pub(crate) trait Task {
 /// An instruction set that is more than plain Rust, and proof that this processor has it.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use avx2::Avx2 as Wide;
-
-/// One that works on a line right where it is asked to, without a call.
+/// What works right where it is asked to, without a call.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use inline::{Bmi2, Inline};
 
-/// There is none on this machine.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wide {}
-
-/// Nor one of these.
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bmi2 {}
-
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-impl Bmi2 {
-    pub(crate) fn widening_mul(self, _: u64, _: u64) -> (u64, u64) {
-        match self {}
-    }
-
-    pub(crate) fn shift_right(self, _: u64, _: u64) -> u64 {
-        match self {}
-    }
-}
-
-/// Nor of these.
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Inline {}
-
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-impl Inline {
-    pub(crate) fn bmi2(self) -> Bmi2 {
-        match self {}
-    }
-
-    pub(crate) fn covers(self, _: Place<'_>, _: u32, _: &Windows) -> bool {
-        match self {}
-    }
-
-    pub(crate) fn mark(self, _: PlaceMut<'_>, _: u32, _: &Windows) {
-        match self {}
-    }
-}
-
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-impl Wide {
-    #[inline(always)]
-    pub(crate) fn run<T: Task>(self, _: T) -> T::Output {
-        match self {}
-    }
-}
+pub(crate) use absent::{Bmi2, Inline, Wide};
 
 /// An instruction set that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,55 @@
+//! What this machine does not have: proofs that there are none of, so that code may ask for them everywhere.
+
+use super::{Task, Windows};
+use crate::store::{Place, PlaceMut};
+use core::convert::Infallible;
+
+/// No instruction set is more than plain Rust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wide(Infallible);
+
+impl Wide {
+    #[inline(always)]
+    pub(crate) fn run<T: Task>(self, _: T) -> T::Output {
+        match self.0 {}
+    }
+}
+
+/// No arithmetic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bmi2(Infallible);
+
+impl Bmi2 {
+    #[inline(always)]
+    pub(crate) fn widening_mul(self, _: u64, _: u64) -> (u64, u64) {
+        match self.0 {}
+    }
+
+    #[inline(always)]
+    pub(crate) fn shift_right(self, _: u64, _: u64) -> u64 {
+        match self.0 {}
+    }
+}
+
+/// No work on a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Inline(Infallible);
+
+impl Inline {
+    #[inline(always)]
+    pub(crate) fn bmi2(self) -> Bmi2 {
+        match self.0 {}
+    }
+
+    #[inline(always)]
+    pub(crate) fn covers(self, place: Place<'_>, _: u32, _: &Windows) -> bool {
+        let _ = place.parts();
+        match self.0 {}
+    }
+
+    #[inline(always)]
+    pub(crate) fn mark(self, place: PlaceMut<'_>, _: u32, _: &Windows) {
+        let _ = place.parts();
+        match self.0 {}
+    }
+}
