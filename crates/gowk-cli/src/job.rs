@@ -108,6 +108,9 @@ pub(crate) fn told(error: JobError) -> anyhow::Error {
     match error {
         JobError::Input(error) => error.into(),
         JobError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => error.into(),
+        error if error.lacks_room() => {
+            anyhow::anyhow!("{error}; give another directory with --temp-dir, or more --memory")
+        }
         error => error.into(),
     }
 }

@@ -62,19 +62,11 @@ impl fmt::Display for JobError {
             Self::Input(error) => error.fmt(f),
             Self::Output(error) => write!(f, "cannot write the answer: {error}"),
             Self::Spill { dir, written, error } => {
-                write!(f, "cannot keep temporary data in {} after {written} bytes: {error}", dir.display())?;
-                match error.kind() {
-                    io::ErrorKind::StorageFull
-                    | io::ErrorKind::QuotaExceeded
-                    | io::ErrorKind::FileTooLarge => {
-                        f.write_str("; give another directory with --temp-dir, or more --memory")
-                    }
-                    _ => Ok(()),
-                }
+                write!(f, "cannot keep temporary data in {} after {written} bytes: {error}", dir.display())
             }
             Self::NoSpace { dir, needed, free } => write!(
                 f,
-                "about {needed} bytes of temporary data will not fit into {}, which has {free} free; give another directory with --temp-dir, or more --memory",
+                "about {needed} bytes of temporary data will not fit into {}, which has {free} free",
                 dir.display()
             ),
             Self::Memory(error) => error.fmt(f),
@@ -105,6 +97,19 @@ impl Error for JobError {
 }
 
 impl JobError {
+    /// Whether another directory for temporary data, or more memory, would help. How a caller is told so is up to those who know what
+    /// these options are called.
+    pub fn lacks_room(&self) -> bool {
+        match self {
+            Self::NoSpace { .. } => true,
+            Self::Spill { error, .. } => matches!(
+                error.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+            ),
+            _ => false,
+        }
+    }
+
     /// Whether somebody asked for it to stop.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Input(InputError::Cancelled))
@@ -120,5 +125,29 @@ impl From<InputError> for JobError {
 impl From<gowk::ParamsError> for JobError {
     fn from(error: gowk::ParamsError) -> Self {
         Self::Memory(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_full_disk_lacks_room() {
+        let spill = |kind: io::ErrorKind| JobError::Spill { dir: "t".into(), written: 7, error: kind.into() };
+        assert!(JobError::NoSpace { dir: "t".into(), needed: 9, free: 2 }.lacks_room());
+        assert!(spill(io::ErrorKind::StorageFull).lacks_room());
+        assert!(!spill(io::ErrorKind::PermissionDenied).lacks_room());
+        assert!(!JobError::KeyTooLong { bytes: 1 << 31 }.lacks_room());
+    }
+
+    #[test]
+    fn the_words_of_a_library_name_no_flags() {
+        let errors = [
+            JobError::NoSpace { dir: "t".into(), needed: 9, free: 2 },
+            JobError::Spill { dir: "t".into(), written: 7, error: io::ErrorKind::StorageFull.into() },
+            JobError::ReadTwice { why: "to count" },
+        ];
+        assert!(errors.iter().all(|error| !error.to_string().contains("--")));
     }
 }

@@ -295,9 +295,12 @@ impl Task {
     }
 }
 
-/// The words of a job, with the names that its options have in Python.
+/// The words of a job, and what would help.
 fn told(error: JobError, output: Option<&Path>) -> PyErr {
-    let text = error.to_string().replace("--temp-dir", "temp_dir=").replace("--memory", "memory=");
+    let mut text = error.to_string();
+    if error.lacks_room() {
+        text.push_str("; give another directory with temp_dir=, or more memory=");
+    }
     match (error, output) {
         (JobError::Input(InputError::Open { source, error }), _) => match source.path() {
             Some(path) => at_path(&error, path),
