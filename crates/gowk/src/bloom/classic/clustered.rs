@@ -130,24 +130,28 @@ impl Rounds {
     }
 }
 
-/// What a digest says of a round: the word, and what counts on to each line from the one that `h1` names, in 64ths of a line.
-#[derive(Clone, Copy, Debug, Default)]
+/// What a digest says of a round: the word, and what counts on to each line from the one that `h1` names, in 64ths of a line; nothing does
+/// where it is that one.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     pub(super) word: u32,
-    pub(super) by: [u64; LINES],
+    pub(super) by: [Option<u64>; LINES],
 }
 
 impl Mark {
     /// Of the first round, which most keys have only.
     #[inline(always)]
     pub(super) fn first(digest: Digest) -> Self {
-        Self { word: digest.h1 as u32, by: [0, digest.h2 >> 48, digest.h2 >> 38] }
+        Self { word: digest.h1 as u32, by: [None, Some(digest.h2 >> 48), Some(digest.h2 >> 38)] }
     }
 
     /// Of a round behind it. Of its product the top three times ten bits name lines, and 32 below them are the word.
     #[inline(always)]
     fn other(product: u64) -> Self {
-        Self { word: (product >> 2) as u32, by: [product >> 28, product >> 48, product >> 38] }
+        Self {
+            word: (product >> 2) as u32,
+            by: [Some(product >> 28), Some(product >> 48), Some(product >> 38)],
+        }
     }
 
     /// Of the first `R` rounds.
@@ -189,7 +193,7 @@ impl Iterator for OtherMarks {
 /// For each round of a key its mark, and where its lines begin, in bytes.
 fn all_rounds(nearby: Nearby, digest: Digest, rounds: Rounds) -> impl Iterator<Item = (Mark, [u64; LINES])> {
     let marks = core::iter::once(Mark::first(digest)).chain(other_marks(digest, rounds));
-    marks.map(move |mark| (mark, mark.by.map(|by| nearby.beside(nearby.line(digest.h1), by))))
+    marks.map(move |mark| (mark, mark.by.map(|by| nearby.from(digest.h1, by))))
 }
 
 /// The position of probe number `probe` of a key among all bits of a filter.

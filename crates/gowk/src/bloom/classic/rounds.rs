@@ -413,7 +413,7 @@ impl<'a, M: Machine> Stages for &mut Sifting<'a, M> {
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {
-        let line = self.lines.line(digest.h1, 0);
+        let line = self.lines.line(digest.h1, None);
         prefetch(line);
         (line, digest)
     }
