@@ -438,7 +438,7 @@ impl<S: StoreMut, K: Key + ?Sized> Task for Set<'_, S, K> {
     }
 }
 
-/// How many keys are between the prefetch and the use, with so many lines each: of two lines 64 keys would fill the first-level cache.
+/// How many keys are between the prefetch and the use, with so many lines each: of two lines 32 keys are as many lines on their way.
 const fn ahead(lines: usize) -> usize {
     if lines == 1 { AHEAD } else { AHEAD / 2 }
 }
@@ -560,4 +560,37 @@ pub(crate) fn set<const L: usize>(
         new |= machine.set(line, word, windows);
     }
     new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each way that this processor has, for keys of a word and of text.
+    #[test]
+    fn every_short_way_comes_to_the_same() {
+        let (isa, hasher) = (Isa::best(), Hasher::new(5));
+        for (items, fpp) in [(3, 0.01), (2000, 0.01), (2000, 0.001)] {
+            let params = BlockedParams::for_fpp(items, fpp).unwrap();
+            let plain =
+                || BlockedBloom { short: Short::No, ..BlockedBloom::with_params(params, hasher).unwrap() };
+            let by_call = match params.span() {
+                Span::Line => isa.wide().map(Short::Line),
+                _ => isa.wide().map(Short::Pair),
+            };
+            let here = isa.inline().filter(|_| params.span() == Span::Line).map(Short::Here);
+            for short in [by_call, here].into_iter().flatten() {
+                let (mut expected, mut got) = (plain(), BlockedBloom { short, ..plain() });
+                for key in 0..items {
+                    let text = alloc::format!("key number {key}");
+                    assert_eq!(got.insert(&key), expected.insert(&key));
+                    assert_eq!(got.insert(text.as_str()), expected.insert(text.as_str()));
+                    assert_eq!(got.insert(&key), Inserted::MaybeSeen);
+                }
+                assert!(got == expected);
+                assert!((0..items).all(|key| got.may_contain(&key)));
+                assert!((0..10 * items).all(|key| got.may_contain(&key) == expected.may_contain(&key)));
+            }
+        }
+    }
 }
