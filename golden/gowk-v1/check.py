@@ -164,23 +164,33 @@ def blocked(params, body, h1):
 TRIOS = {
     1: (0x01, 0, 0), 2: (0x01, 0x02, 0), 3: (0x01, 0x02, 0x04), 4: (0x03, 0x04, 0x08),
     5: (0x03, 0x14, 0x08), 6: (0x03, 0x14, 0x48), 7: (0x0B, 0x44, 0x30), 8: (0x0B, 0xB0, 0x44),
+    9: (0xC1, 0x32, 0x49), 10: (0xC9, 0x34, 0x51),
 }
+DUOS = {
+    1: (0x01, 0), 2: (0x01, 0x02), 3: (0x03, 0x04), 4: (0x03, 0x14), 5: (0x0B, 0x44), 6: (0x0B, 0x64), 7: (0x17, 0x68),
+}
+SOLOS = {1: (0x01,), 2: (0x03,), 3: (0x0B,)}
+CLUSTERED, PAIRED, FEWEST = 2, 3, 4
 
 
-DUOS = {1: (0x01, 0), 2: (0x01, 0x02), 3: (0x03, 0x04), 4: (0x03, 0x14), 5: (0x0B, 0x44)}
+def lines_of_a_round(scheme, rounds, longest):
+    if scheme == FEWEST and rounds <= 2:
+        return -(-2 * longest // 7)
+    return 2 if scheme == PAIRED and longest <= 5 else 3
 
 
-def clustered(bits, probes, body, h1, paired):
+def clustered(bits, probes, body, h1, scheme):
     lines = bits // 512
     near = min(1024, 1 << (lines.bit_length() - 1))
     base = h1 * lines >> 64
-    rounds = -(-probes // 8)
-    patterns = DUOS if paired and -(-probes // rounds) <= 5 else TRIOS
+    rounds = 1 if scheme == FEWEST and probes <= 10 else -(-probes // 8)
+    patterns = {1: SOLOS, 2: DUOS, 3: TRIOS}[lines_of_a_round(scheme, rounds, -(-probes // rounds))]
     product = second(h1)
     for number in range(rounds):
         lanes = probes // rounds + (number < probes % rounds)
         if number == 0:
-            w, by = h1 & 0xFFFFFFFF, (0, product >> 54, product >> 44)
+            steps = h1 * lines & MASK if scheme == FEWEST else product
+            w, by = h1 & 0xFFFFFFFF, (0, steps >> 54, steps >> 44)
         else:
             product = product * SPREAD & MASK
             w, by = product >> 2 & 0xFFFFFFFF, (product >> 34, product >> 54, product >> 44)
@@ -197,8 +207,8 @@ def clustered(bits, probes, body, h1, paired):
 
 def bloom(params, body, h1):
     bits, probes, scheme = struct.unpack_from("<QIB", params)
-    if scheme in (2, 3):
-        return clustered(bits, probes, body, h1, scheme == 3)
+    if scheme in (CLUSTERED, PAIRED, FEWEST):
+        return clustered(bits, probes, body, h1, scheme)
     x, y = h1, second(h1)
     for _ in range(probes):
         at = 64 * (x * (bits // 64) >> 64) + x % 64 if scheme == 0 else x % bits

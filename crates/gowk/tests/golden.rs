@@ -183,11 +183,21 @@ fn bloom_files_of_version_1_are_read_answered_and_written_as_ever() {
     check("blocked_three_lanes", fill(blocked(0.1).build().unwrap()).to_bytes());
     check("blocked_siphash", fill(blocked(0.02).hardened().build().unwrap()).to_bytes());
     let bloom = |fpp| Bloom::builder().items(450).fpp(fpp).seed(2026).build().unwrap();
-    check("bloom_paired", fill(bloom(0.01)).to_bytes());
-    check("bloom_paired_two_lines", fill(bloom(0.05)).to_bytes());
-    check("bloom_paired_two_rounds", fill(bloom(0.001)).to_bytes());
+    check("bloom_fewest", fill(bloom(0.01)).to_bytes());
+    check("bloom_fewest_one_line", fill(bloom(0.12)).to_bytes());
+    check("bloom_fewest_three_lines", fill(bloom(0.004)).to_bytes());
+    check("bloom_fewest_one_apart", fill(bloom(0.001)).to_bytes());
+    check("bloom_fewest_two_rounds", fill(bloom(0.00002)).to_bytes());
+    check("bloom_fewest_three_rounds", fill(bloom(0.000_001)).to_bytes());
     // Of schemes that were the default once: emptied and filled again.
-    for name in ["bloom", "bloom_clustered", "bloom_clustered_two_rounds"] {
+    for name in [
+        "bloom",
+        "bloom_clustered",
+        "bloom_clustered_two_rounds",
+        "bloom_paired",
+        "bloom_paired_two_lines",
+        "bloom_paired_two_rounds",
+    ] {
         let mut filter =
             Bloom::from_bytes(&fs::read(folder().join(name).with_extension("gowk")).unwrap()).unwrap();
         filter.clear();

@@ -36,6 +36,12 @@ impl Nearby {
         ((u128::from(n) * u128::from(self.lines)) >> 64) as u64 * BYTES
     }
 
+    /// What of a number does not name its line, in the high bits: as good as any, and found with the line.
+    #[inline(always)]
+    pub(crate) fn rest(self, n: u64) -> u64 {
+        n.wrapping_mul(self.lines)
+    }
+
     /// Where the line begins that the low bits of `by` count on to, from one of ours that begins at `start`. A line is 64: of `by` the
     /// lowest six bits do not count.
     #[inline(always)]
@@ -77,6 +83,12 @@ impl<'a> NearbyLines<'a> {
     pub(crate) fn new(lines: &'a [Line], by: Nearby) -> Self {
         assert!(lines.len() as u64 == by.lines, "as many lines as numbers");
         Self { lines, by }
+    }
+
+    /// How they are numbered.
+    #[inline(always)]
+    pub(crate) fn nearby(self) -> Nearby {
+        self.by
     }
 
     /// The line that `by` counts on to from the one that a number names; without it, that one.

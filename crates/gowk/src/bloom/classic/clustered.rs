@@ -1,18 +1,18 @@
 //! From a digest to lines near each other, and a word that chooses bits in them: gowk's own schemes. Pure; knows no memory.
 //!
 //! k bits anywhere are k cache misses, and no fetching ahead hides that a core can only ask for so many lines in a
-//! nanosecond. So a key's bits come by twos and threes: up to eight of them are one *round*, which shares three lines, or, where
-//! all rounds have five or fewer, two.
+//! nanosecond. So a key's bits come by threes and fours: up to ten of them are one *round*, which shares a word and up to three lines.
 //!
 //! ```text
-//! 7 bits:   line A . . # . . # . # . .      line B . # . . . . # .      line C . . # . # . . .
-//! 10 bits:  line A . . # . . # . # . .      line B . # . . . . # .      and two more such lines
+//! 7 bits:   line A . . # # . # . # . .      line B . # . . . # # .
+//! 10 bits:  line A . . # # . # . # . .      line B . # . . . # # .      line C . # # . # . . .
 //! ```
 //!
 //! Bits that share a line make lines differ in how full they are, which costs a little rate. The lanes are chosen for it to be
 //! the least: two lanes that a key uses together are as often as can be a different distance apart than any other two, so
-//! that few keys of a line agree in both. 1.1 % of the rate is left at seven bits and 2.1 % at ten, that is 0.2 and 0.3 % of the
-//! space, where one line for all seven costs 4 %. [`excess`] says how much it is.
+//! that few keys of a line agree in both. 3.4 % of the rate is left at seven bits and 4.6 % at ten, that is half a percent of the
+//! space, where one line for all seven costs 4 %. [`excess`] says how much it is. Twos and threes, as the schemes before had them, cost a
+//! third of that, and one line more.
 //!
 //! The lines lie near each other ([`Nearby`]), which makes them quick to find.
 
@@ -31,8 +31,22 @@ pub(super) const LINES: usize = 3;
 /// The lanes that a line uses, as a set of bits, for each line of a round; all rotated alike.
 type Pattern = [u8; LINES];
 
-/// Of rounds of 1 to 8 lanes in three lines. Part of the file format.
-const IN_THREE: [Pattern; 8] = [
+/// Of rounds of 1 to 3 lanes in one line. Part of the file format.
+const IN_ONE: [Pattern; 3] = [[0b0000_0001, 0, 0], [0b0000_0011, 0, 0], [0b0000_1011, 0, 0]];
+
+/// Of rounds of 1 to 7 lanes in two lines. Part of the file format.
+const IN_TWO: [Pattern; 7] = [
+    [0b0000_0001, 0, 0],
+    [0b0000_0001, 0b0000_0010, 0],
+    [0b0000_0011, 0b0000_0100, 0],
+    [0b0000_0011, 0b0001_0100, 0],
+    [0b0000_1011, 0b0100_0100, 0],
+    [0b0000_1011, 0b0110_0100, 0],
+    [0b0001_0111, 0b0110_1000, 0],
+];
+
+/// Of rounds of 1 to 10 lanes in three lines. Part of the file format.
+const IN_THREE: [Pattern; 10] = [
     [0b0000_0001, 0, 0],
     [0b0000_0001, 0b0000_0010, 0],
     [0b0000_0001, 0b0000_0010, 0b0000_0100],
@@ -41,39 +55,50 @@ const IN_THREE: [Pattern; 8] = [
     [0b0000_0011, 0b0001_0100, 0b0100_1000],
     [0b0000_1011, 0b0100_0100, 0b0011_0000],
     [0b0000_1011, 0b1011_0000, 0b0100_0100],
+    // A line has eight lanes: the third has some of those that the others have.
+    [0b1100_0001, 0b0011_0010, 0b0100_1001],
+    [0b1100_1001, 0b0011_0100, 0b0101_0001],
 ];
 
-/// Of rounds of 1 to 5 lanes in two lines. Part of the file format.
-const IN_TWO: [Pattern; 5] = [
-    [0b0000_0001, 0, 0],
-    [0b0000_0001, 0b0000_0010, 0],
-    [0b0000_0011, 0b0000_0100, 0],
-    [0b0000_0011, 0b0001_0100, 0],
-    [0b0000_1011, 0b0100_0100, 0],
-];
-
-/// How a round of so many lanes shares two or three lines.
+/// How a round of so many lanes shares its lines.
 fn pattern(lines: usize, lanes: u32) -> Pattern {
-    if lines == 2 { IN_TWO[lanes as usize - 1] } else { IN_THREE[lanes as usize - 1] }
+    let patterns: &[Pattern] = match lines {
+        1 => &IN_ONE,
+        2 => &IN_TWO,
+        _ => &IN_THREE,
+    };
+    patterns[lanes as usize - 1]
 }
 
 /// The same as windows.
 #[inline(always)]
 pub(crate) fn shares(lines: usize, lanes: u32) -> &'static Shares {
-    static THREE: [Shares; IN_THREE.len()] = windows_of(IN_THREE);
+    static ONE: [Shares; IN_ONE.len()] = windows_of(IN_ONE);
     static TWO: [Shares; IN_TWO.len()] = windows_of(IN_TWO);
-    if lines == 2 { &TWO[lanes as usize - 1] } else { &THREE[lanes as usize - 1] }
+    static THREE: [Shares; IN_THREE.len()] = windows_of(IN_THREE);
+    let shares: &[Shares] = match lines {
+        1 => &ONE,
+        2 => &TWO,
+        _ => &THREE,
+    };
+    &shares[lanes as usize - 1]
 }
 
 const fn windows_of<const COUNT: usize>(patterns: [Pattern; COUNT]) -> [Shares; COUNT] {
     const EMPTY: Windows = Windows([Lanes([0; 8]); 8]);
-    let mut all = [Shares { each: [EMPTY; LINES], all: EMPTY, masks: [EMPTY; LINES - 1] }; COUNT];
+    let mut all =
+        [Shares { each: [EMPTY; LINES], all: EMPTY, masks: [EMPTY; LINES - 1], apart: false }; COUNT];
     let mut i = 0;
     while i < COUNT * LINES * 8 * 8 {
         let (lanes, line, start, lane) = (i / (LINES * 64), i / 64 % LINES, i / 8 % 8, i % 8);
+        let [first, second, third] = patterns[lanes];
+        let apart = (first | second) & third != 0;
         let used = (patterns[lanes][line].rotate_left(start as u32) >> lane) as u32 & 1;
         all[lanes].each[line].0[start].0[lane] = used;
-        all[lanes].all.0[start].0[lane] |= used;
+        all[lanes].apart = apart;
+        if !apart || line < LINES - 1 {
+            all[lanes].all.0[start].0[lane] |= used;
+        }
         if line > 0 {
             all[lanes].masks[line - 1].0[start].0[lane] = used.wrapping_neg();
         }
@@ -90,24 +115,44 @@ pub(super) struct Rounds {
     pub(super) lines: usize,
     longer: u32,
     lanes: u32,
+    /// Whether what `h1` has left over counts on to the lines of the first round, or `h2`, as it once did.
+    by_rest: bool,
     /// Of the first two rounds, at hand.
     pub(super) shares: [&'static Shares; 2],
 }
 
 impl Rounds {
     pub(super) fn new(scheme: Scheme, probes: u32) -> Self {
-        let count = probes.div_ceil(8).max(1);
+        let count = match scheme {
+            Scheme::Fewest if probes as usize <= IN_THREE.len() => 1,
+            _ => probes.div_ceil(8).max(1),
+        };
         let (lanes, longer) = (probes / count, probes % count);
-        let longest = probes.div_ceil(count) as usize;
-        let lines = if scheme == Scheme::Paired && longest <= IN_TWO.len() { 2 } else { LINES };
+        let lines = match (scheme, probes.div_ceil(count)) {
+            // No more than seven bits in two lines. But of many rounds the excess is that of all of them, squared.
+            (Scheme::Fewest, longest) if count <= 2 => (2 * longest).div_ceil(7) as usize,
+            (Scheme::Paired, ..=5) => 2,
+            _ => LINES,
+        };
         let of = |round: u32| shares(lines, lanes + u32::from(round < longer));
-        Self { count, lines, longer, lanes, shares: [of(0), of(1)] }
+        Self { count, lines, longer, lanes, by_rest: scheme == Scheme::Fewest, shares: [of(0), of(1)] }
+    }
+
+    /// Whether they are those of [`Scheme::Fewest`].
+    pub(super) fn are_fewest(self) -> bool {
+        self.by_rest
     }
 
     /// How many lanes a round has.
     #[inline(always)]
     fn lanes(self, round: u32) -> u32 {
         self.lanes + u32::from(round < self.longer)
+    }
+
+    /// What a digest says of the first round, among these lines.
+    #[inline(always)]
+    pub(super) fn first(self, digest: Digest, nearby: Nearby) -> Mark {
+        Mark::first(digest, if self.by_rest { nearby.rest(digest.h1) } else { digest.h2 })
     }
 
     /// The windows of a round.
@@ -141,8 +186,8 @@ pub(super) struct Mark {
 impl Mark {
     /// Of the first round, which most keys have only.
     #[inline(always)]
-    pub(super) fn first(digest: Digest) -> Self {
-        Self { word: digest.h1 as u32, by: [None, Some(digest.h2 >> 48), Some(digest.h2 >> 38)] }
+    fn first(digest: Digest, steps: u64) -> Self {
+        Self { word: digest.h1 as u32, by: [None, Some(steps >> 48), Some(steps >> 38)] }
     }
 
     /// Of a round behind it. Of its product the top three times ten bits name lines, and 32 below them are the word.
@@ -154,10 +199,10 @@ impl Mark {
         }
     }
 
-    /// Of the first `R` rounds.
+    /// Of the first `R` rounds of [`Scheme::Fewest`].
     #[inline(always)]
-    pub(super) fn all<const R: usize>(digest: Digest) -> [Self; R] {
-        let mut marks = [Self::first(digest); R];
+    pub(super) fn all<const R: usize>(digest: Digest, nearby: Nearby) -> [Self; R] {
+        let mut marks = [Self::first(digest, nearby.rest(digest.h1)); R];
         let mut product = digest.h2;
         for mark in &mut marks[1..] {
             product = product.wrapping_mul(Digest::SPREAD);
@@ -192,7 +237,7 @@ impl Iterator for OtherMarks {
 
 /// For each round of a key its mark, and where its lines begin, in bytes.
 fn all_rounds(nearby: Nearby, digest: Digest, rounds: Rounds) -> impl Iterator<Item = (Mark, [u64; LINES])> {
-    let marks = core::iter::once(Mark::first(digest)).chain(other_marks(digest, rounds));
+    let marks = core::iter::once(rounds.first(digest, nearby)).chain(other_marks(digest, rounds));
     marks.map(move |mark| (mark, mark.by.map(|by| nearby.from(digest.h1, by))))
 }
 
@@ -252,21 +297,30 @@ mod tests {
 
     #[test]
     fn lanes_of_a_round_are_its_own_and_as_many_as_asked() {
-        for (lanes, patterns) in (1..).zip(IN_THREE).chain((1..).zip(IN_TWO)) {
-            let union = patterns.iter().fold(0, |all, pattern| all | pattern);
-            assert_eq!(union.count_ones(), lanes);
+        for (lanes, patterns) in (1..).zip(IN_THREE).chain((1..).zip(IN_TWO)).chain((1..).zip(IN_ONE)) {
+            let [first, second, third] = patterns;
             assert_eq!(patterns.iter().map(|pattern| pattern.count_ones()).sum::<u32>(), lanes);
+            assert_eq!(first & second, 0);
+            assert_eq!((first | second) & third != 0, lanes > 8);
         }
     }
 
     #[test]
     fn probes_are_dealt_out_without_remainder() {
-        for (probes, scheme) in (1..=64).flat_map(|k| [Scheme::Clustered, Scheme::Paired].map(|s| (k, s))) {
+        for (probes, scheme) in
+            (1..=64).flat_map(|k| [Scheme::Clustered, Scheme::Paired, Scheme::Fewest].map(|s| (k, s)))
+        {
             let rounds = Rounds::new(scheme, probes);
-            assert_eq!(rounds.lines == 2, scheme == Scheme::Paired && matches!(probes, 1..=5 | 9..=10));
+            let lines = match (scheme, probes) {
+                (Scheme::Fewest, 1..=3) => 1,
+                (Scheme::Fewest, 4..=7 | 11..=14) | (Scheme::Paired, 1..=5 | 9..=10) => 2,
+                _ => 3,
+            };
+            assert_eq!(rounds.lines, lines, "{scheme:?}, {probes} probes");
             let lanes: Vec<u32> = (0..rounds.count).map(|round| rounds.lanes(round)).collect();
             assert_eq!(lanes.iter().sum::<u32>(), probes);
-            assert!(lanes.iter().all(|lanes| (1..=8).contains(lanes)), "{lanes:?}");
+            let most = if scheme == Scheme::Fewest && rounds.count == 1 { 10 } else { 8 };
+            assert!(lanes.iter().all(|lanes| (1..=most).contains(lanes)), "{lanes:?}");
         }
     }
 
@@ -279,7 +333,7 @@ mod tests {
                 for h2 in [0, u64::MAX, 1 << 54, 1 << 44, 0x0123_4567_89ab_cdef] {
                     let digest = Digest { h1, h2 };
                     seen.extend(
-                        all_rounds(nearby, digest, Rounds::new(Scheme::Paired, 64))
+                        all_rounds(nearby, digest, Rounds::new(Scheme::Fewest, 64))
                             .flat_map(|(_, starts)| starts),
                     );
                 }

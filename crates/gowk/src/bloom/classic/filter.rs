@@ -14,7 +14,7 @@ use crate::{
     hash::{Digest, Hasher, Key},
     simd::Isa,
     stats::{Family, Stats},
-    store::{Heap, Line, Nearby, SpreadBits, Store, StoreMut, ones, prefetch, words, words_mut},
+    store::{Heap, Line, SpreadBits, Store, StoreMut, ones, prefetch, words, words_mut},
 };
 use core::fmt;
 
@@ -40,7 +40,7 @@ pub struct Bloom<S = Heap> {
     params: BloomParams,
     pub(super) hasher: Hasher,
     isa: Isa,
-    /// What keys have that take the short way: the default hash, gowk's own schemes, one or two rounds.
+    /// What keys have that take the short way: the default hash, gowk's own scheme, one or two rounds.
     short: Option<Shape>,
     /// How gowk's own schemes have their lines and rounds; not asked under others.
     pub(super) clustered: Layout,
@@ -73,11 +73,10 @@ impl Build for Bloom {
 impl<S> Bloom<S> {
     /// A filter whose bits are already there. The caller has checked that there are as many lines as the parameters say.
     pub(crate) fn over(params: BloomParams, hasher: Hasher, store: S) -> Self {
-        let nearby = Nearby::new(params.lines() as usize);
         let rounds = Rounds::new(params.scheme(), params.probes());
-        let is_short = params.scheme().shares_lines() && hasher.as_rapid().is_some();
-        let short = if is_short { Shape::new(rounds) } else { None };
-        Self { params, hasher, isa: Isa::best(), short, clustered: Layout { nearby, rounds }, store }
+        let clustered = Layout::new(params.lines() as usize, rounds);
+        let short = clustered.shape.filter(|_| hasher.as_rapid().is_some());
+        Self { params, hasher, isa: Isa::best(), short, clustered, store }
     }
 
     /// Size, shape and promise.
@@ -182,7 +181,7 @@ macro_rules! by_scheme {
                 let $bits = Spread(&spread);
                 $call
             }
-            Scheme::Double | Scheme::Clustered | Scheme::Paired => {
+            Scheme::Double | Scheme::Clustered | Scheme::Paired | Scheme::Fewest => {
                 let $bits = Modulo { words: words(lines), bits: params.bits() };
                 $call
             }
@@ -227,7 +226,9 @@ impl<S: Store> Bloom<S> {
     fn measured_fpp(&self, fill: f64) -> f64 {
         match self.params.scheme() {
             Scheme::Enhanced | Scheme::Double => libm::pow(fill, self.params.probes().into()),
-            Scheme::Clustered | Scheme::Paired => self.clustered.rounds.measured_fpp(self.lines()),
+            Scheme::Clustered | Scheme::Paired | Scheme::Fewest => {
+                self.clustered.rounds.measured_fpp(self.lines())
+            }
         }
     }
 
@@ -271,7 +272,7 @@ impl<S: Store> Filter for Bloom<S> {
 
     #[inline(always)]
     fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
-        by_shape!(self.short, R, N => self.isa.run(AskShort::<_, _, R, N> { filter: self, key }),
+        by_shape!(self.short, R, N, APART => self.isa.run(AskShort::<_, _, R, N, APART> { filter: self, key }),
             else self.ask(self.hasher.digest(key)))
     }
 
@@ -339,7 +340,7 @@ impl<S: StoreMut> Bloom<S> {
                     before &= bits.set(walk.next(Scheme::Enhanced.step()));
                 }
             }
-            Scheme::Double | Scheme::Clustered | Scheme::Paired => {
+            Scheme::Double | Scheme::Clustered | Scheme::Paired | Scheme::Fewest => {
                 let words = words_mut(lines);
                 for _ in 0..params.probes() {
                     let at = walk.next(Scheme::Double.step()) % params.bits();
@@ -368,7 +369,7 @@ impl<S: StoreMut> Insert for Bloom<S> {
     #[inline(always)]
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Inserted {
         Inserted::from_new(
-            by_shape!(self.short, R, N => self.isa.run(PutShort::<_, _, R, N> { filter: self, key }),
+            by_shape!(self.short, R, N, _APART => self.isa.run(PutShort::<_, _, R, N> { filter: self, key }),
             else self.put(self.hasher.digest(key))),
         )
     }

@@ -16,15 +16,17 @@ pub enum Scheme {
     Double = 1,
     /// gowk's own, once: bits by twos and threes in lines near each other, up to eight bits in three lines.
     Clustered = 2,
-    /// gowk's own: as [`Clustered`](Self::Clustered), but two lines where it would be five bits or fewer in three. As few misses as can
-    /// be at the space of a classic filter: three lines a key where others have seven, four where they have ten.
-    #[default]
+    /// gowk's own, later: as [`Clustered`](Self::Clustered), but two lines where it would be five bits or fewer in three.
     Paired = 3,
+    /// gowk's own: as few lines as can be at the space of a classic filter, three or four bits in each. Two lines a key where others have
+    /// seven misses, three where they have ten.
+    #[default]
+    Fewest = 4,
 }
 
 impl Scheme {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Enhanced, Self::Double, Self::Clustered, Self::Paired];
+    pub const ALL: [Self; 5] = [Self::Enhanced, Self::Double, Self::Clustered, Self::Paired, Self::Fewest];
 
     /// The scheme of this number, if this version knows it.
     pub fn from_tag(tag: u8) -> Option<Self> {
@@ -35,7 +37,7 @@ impl Scheme {
     pub(super) const fn step(self) -> u64 {
         match self {
             Self::Enhanced => Digest::SPREAD,
-            Self::Double | Self::Clustered | Self::Paired => 0,
+            Self::Double | Self::Clustered | Self::Paired | Self::Fewest => 0,
         }
     }
 
@@ -44,13 +46,13 @@ impl Scheme {
         match self {
             Self::Enhanced => 64,
             Self::Double => 1,
-            Self::Clustered | Self::Paired => Line::BITS,
+            Self::Clustered | Self::Paired | Self::Fewest => Line::BITS,
         }
     }
 
     /// Whether it is one of gowk's own, whose bits share lines.
     pub(super) const fn shares_lines(self) -> bool {
-        matches!(self, Self::Clustered | Self::Paired)
+        matches!(self, Self::Clustered | Self::Paired | Self::Fewest)
     }
 
     /// The positions of a key's bits among `bits`, one after another.
@@ -61,7 +63,7 @@ impl Scheme {
             match self {
                 Self::Enhanced => 64 * ((u128::from(x) * u128::from(bits / 64)) >> 64) as u64 + x % 64,
                 Self::Double => x % bits,
-                Self::Clustered | Self::Paired => {
+                Self::Clustered | Self::Paired | Self::Fewest => {
                     clustered::position(digest, bits / Line::BITS, Rounds::new(self, probes), probe)
                 }
             }

@@ -16,39 +16,62 @@ use crate::{
 pub(super) struct Layout {
     pub(super) nearby: Nearby,
     pub(super) rounds: Rounds,
+    /// If keys may go the short way.
+    pub(super) shape: Option<Shape>,
+    /// What it is for many questions at once: none where they are sifted.
+    asked: Option<Shape>,
 }
 
-/// Rounds, and lines of a round, where rounds are few: known to the compiler, they are no loops.
+impl Layout {
+    pub(super) fn new(lines: usize, rounds: Rounds) -> Self {
+        let shape = Shape::new(rounds);
+        let asked = if lines < SIFTED_FROM / Line::BYTES { shape } else { None };
+        Self { nearby: Nearby::new(lines), rounds, shape, asked }
+    }
+}
+
+/// Rounds, lines of a round, and whether the last of those is apart, where rounds are few: known to the compiler, they are no loops.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
+    OneOfOne,
     OneOfTwo,
     OneOfThree,
+    OneOfTwoAndOne,
     TwoOfTwo,
     TwoOfThree,
 }
 
 impl Shape {
+    /// Of [`Scheme::Fewest`](crate::Scheme::Fewest); the schemes before it go the long way.
     pub(super) fn new(rounds: Rounds) -> Option<Self> {
-        Some(match (rounds.count, rounds.lines) {
-            (1, 2) => Self::OneOfTwo,
-            (1, 3) => Self::OneOfThree,
-            (2, 2) => Self::TwoOfTwo,
-            (2, 3) => Self::TwoOfThree,
+        if !rounds.are_fewest() {
+            return None;
+        }
+        Some(match (rounds.count, rounds.lines, rounds.shares[0].apart) {
+            (1, 1, false) => Self::OneOfOne,
+            (1, 2, false) => Self::OneOfTwo,
+            (1, 3, false) => Self::OneOfThree,
+            (1, 3, true) => Self::OneOfTwoAndOne,
+            (2, 2, false) => Self::TwoOfTwo,
+            (2, 3, false) => Self::TwoOfThree,
             _ => return None,
         })
     }
 }
 
-/// Runs the code with `$rounds` and `$lines` as the constants of a shape, or the other code if there is none.
+/// Runs the code with `$rounds`, `$lines` and `$apart` as the constants of a shape, or the other code if there is none.
 macro_rules! by_shape {
-    ($shape:expr, $rounds:ident, $lines:ident => $call:expr, else $other:expr) => {
-        by_shape!(@ $shape, $rounds, $lines, $call, $other, OneOfTwo 1 2, OneOfThree 1 3, TwoOfTwo 2 2, TwoOfThree 2 3)
+    ($shape:expr, $rounds:ident, $lines:ident, $apart:ident => $call:expr, else $other:expr) => {
+        by_shape!(@ $shape, $rounds, $lines, $apart, $call, $other,
+            OneOfOne 1 1 false, OneOfTwo 1 2 false, OneOfThree 1 3 false, OneOfTwoAndOne 1 3 true,
+            TwoOfTwo 2 2 false, TwoOfThree 2 3 false)
     };
-    (@ $shape:expr, $rounds:ident, $lines:ident, $call:expr, $other:expr, $($name:ident $r:literal $n:literal),*) => {
+    (@ $shape:expr, $rounds:ident, $lines:ident, $apart:ident, $call:expr, $other:expr, $($name:ident $r:literal $n:literal $a:literal),*) => {
         match $shape {
             $(Some($crate::bloom::classic::rounds::Shape::$name) => {
                 const $rounds: usize = $r;
                 const $lines: usize = $n;
+                const $apart: bool = $a;
                 $call
             })*
             None => $other,
@@ -57,19 +80,36 @@ macro_rules! by_shape {
 }
 pub(super) use by_shape;
 
-/// Whether the first `N` lines of a round have all its bits.
+/// Whether the lines of a round have all its bits; the last of them asked by itself if it is `APART`.
 #[inline(always)]
-fn covers<const N: usize>(
+fn cover<const N: usize, const APART: bool>(
+    machine: impl Machine,
+    lines: [&Line; N],
+    word: u32,
+    shares: &Shares,
+) -> bool {
+    match APART {
+        true => {
+            machine.cover([lines[0], lines[1 % N]], word, shares)
+                & machine.covers(lines[N - 1], word, &shares.each[N - 1])
+        }
+        false => machine.cover(lines, word, shares),
+    }
+}
+
+/// The same, wherever the lines are.
+#[inline(always)]
+fn covers<const N: usize, const APART: bool>(
     machine: impl Machine,
     lines: NearbyLines<'_>,
     h1: u64,
     mark: Mark,
     shares: &Shares,
 ) -> bool {
-    machine.cover(lines.some::<N>(h1, mark.by), mark.word, shares)
+    cover::<N, APART>(machine, lines.some::<N>(h1, mark.by), mark.word, shares)
 }
 
-/// The same, of two lines or three.
+/// The same, of as many lines as there are.
 #[inline(always)]
 fn covers_any(
     machine: impl Machine,
@@ -79,9 +119,11 @@ fn covers_any(
     mark: Mark,
     shares: &Shares,
 ) -> bool {
-    match rounds.lines {
-        2 => covers::<2>(machine, lines, h1, mark, shares),
-        _ => covers::<LINES>(machine, lines, h1, mark, shares),
+    match (rounds.lines, shares.apart) {
+        (1, _) => covers::<1, false>(machine, lines, h1, mark, shares),
+        (2, _) => covers::<2, false>(machine, lines, h1, mark, shares),
+        (_, false) => covers::<LINES, false>(machine, lines, h1, mark, shares),
+        (_, true) => covers::<LINES, true>(machine, lines, h1, mark, shares),
     }
 }
 
@@ -148,32 +190,34 @@ impl Task for Ask<'_> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> bool {
-        let Self { lines, layout: Layout { nearby, rounds }, digest } = self;
+        let Self { lines, layout: Layout { nearby, rounds, .. }, digest } = self;
         let lines = NearbyLines::new(lines, nearby);
-        covers_any(machine, lines, rounds, digest.h1, Mark::first(digest), rounds.shares[0])
+        covers_any(machine, lines, rounds, digest.h1, rounds.first(digest, nearby), rounds.shares[0])
             && covers_others(machine, lines, rounds, digest)
     }
 }
 
 /// [`Ask`] of a key with one or two rounds and the default hash: no questions, and the key is hashed on the far side of the
 /// choice of instruction set, whose multiplications need no moves.
-pub(super) struct AskShort<'a, S, K: ?Sized, const R: usize, const N: usize> {
+pub(super) struct AskShort<'a, S, K: ?Sized, const R: usize, const N: usize, const APART: bool> {
     pub(super) filter: &'a Bloom<S>,
     pub(super) key: &'a K,
 }
 
-impl<S: Store, K: Key + ?Sized, const R: usize, const N: usize> Task for AskShort<'_, S, K, R, N> {
+impl<S: Store, K: Key + ?Sized, const R: usize, const N: usize, const APART: bool> Task
+    for AskShort<'_, S, K, R, N, APART>
+{
     type Output = bool;
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> bool {
-        let Bloom { hasher, clustered: Layout { nearby, rounds }, store, .. } = self.filter;
+        let Bloom { hasher, clustered: Layout { nearby, rounds, .. }, store, .. } = self.filter;
         let digest = self.key.digest(hasher.rapid());
         let lines = NearbyLines::new(store.lines(), *nearby);
         let mut all = true;
-        for (mark, shares) in Mark::all::<R>(digest).into_iter().zip(rounds.shares) {
+        for (mark, shares) in Mark::all::<R>(digest, *nearby).into_iter().zip(rounds.shares) {
             // A stranger passes the first round once in thirty times: asked for, the second need not be read.
-            all = all && covers::<N>(machine, lines, digest.h1, mark, shares);
+            all = all && covers::<N, APART>(machine, lines, digest.h1, mark, shares);
         }
         all
     }
@@ -191,9 +235,10 @@ impl Task for Put<'_> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> bool {
-        let Self { lines, layout: Layout { nearby, rounds }, digest } = self;
+        let Self { lines, layout: Layout { nearby, rounds, .. }, digest } = self;
         let mut lines = NearbyLinesMut::new(lines, nearby);
-        let new = set(machine, &mut lines, rounds.lines, digest.h1, Mark::first(digest), rounds.shares[0]);
+        let first = rounds.first(digest, nearby);
+        let new = set(machine, &mut lines, rounds.lines, digest.h1, first, rounds.shares[0]);
         new | set_others(machine, &mut lines, rounds, digest)
     }
 }
@@ -209,11 +254,11 @@ impl<S: StoreMut, K: Key + ?Sized, const R: usize, const N: usize> Task for PutS
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> bool {
-        let Bloom { hasher, clustered: Layout { nearby, rounds }, store, .. } = self.filter;
+        let Bloom { hasher, clustered: Layout { nearby, rounds, .. }, store, .. } = self.filter;
         let digest = self.key.digest(hasher.rapid());
         let mut lines = NearbyLinesMut::new(store.lines_mut(), *nearby);
         let mut new = false;
-        for (mark, shares) in Mark::all::<R>(digest).into_iter().zip(rounds.shares) {
+        for (mark, shares) in Mark::all::<R>(digest, *nearby).into_iter().zip(rounds.shares) {
             new |= set(machine, &mut lines, N, digest.h1, mark, shares);
         }
         new
@@ -232,9 +277,9 @@ impl<I: Source> Task for PutAll<'_, I> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        let Self { lines, layout: Layout { nearby, rounds }, source } = self;
+        let Self { lines, layout: Layout { nearby, rounds, shape, .. }, source } = self;
         let lines = NearbyLinesMut::new(lines, nearby);
-        by_shape!(Shape::new(rounds), R, N => {
+        by_shape!(shape, R, N, _APART => {
             let stages = Putting::<_, R, N> { machine, lines, shares: rounds.shares };
             match R {
                 1 => source.staged::<AHEAD, _>(stages),
@@ -263,8 +308,9 @@ impl<M: Machine, const R: usize, const N: usize> Stages for Putting<'_, M, R, N>
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {
+        let nearby = self.lines.as_ref().nearby();
         let mut places = [([0; N], 0); R];
-        for (place, mark) in places.iter_mut().zip(Mark::all::<R>(digest)) {
+        for (place, mark) in places.iter_mut().zip(Mark::all::<R>(digest, nearby)) {
             *place = (self.lines.starts(digest.h1, mark.by), mark.word);
             fetch(self.lines.as_ref(), N, digest.h1, mark);
         }
@@ -295,14 +341,16 @@ impl<M: Machine> Stages for PuttingMore<'_, M> {
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Digest {
-        fetch(self.lines.as_ref(), self.rounds.lines, digest.h1, Mark::first(digest));
-        fetch_others(self.lines.as_ref(), self.rounds, digest);
+        let lines = self.lines.as_ref();
+        fetch(lines, self.rounds.lines, digest.h1, self.rounds.first(digest, lines.nearby()));
+        fetch_others(lines, self.rounds, digest);
         digest
     }
 
     #[inline(always)]
     fn act(&mut self, digest: Digest) {
-        let (mark, shares) = (Mark::first(digest), self.rounds.shares[0]);
+        let mark = self.rounds.first(digest, self.lines.as_ref().nearby());
+        let shares = self.rounds.shares[0];
         set(self.machine, &mut self.lines, self.rounds.lines, digest.h1, mark, shares);
         set_others(self.machine, &mut self.lines, self.rounds, digest);
     }
@@ -324,11 +372,10 @@ impl<I: Source> Task for AskAll<'_, I> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
-        let Self { lines, layout: Layout { nearby, rounds }, source, answers } = self;
-        let shape = if size_of_val(lines) < SIFTED_FROM { Shape::new(rounds) } else { None };
+        let Self { lines, layout: Layout { nearby, rounds, asked, .. }, source, answers } = self;
         let lines = NearbyLines::new(lines, nearby);
-        by_shape!(shape, R, N => {
-            let stages = Asking::<_, R, N> { machine, lines, shares: rounds.shares };
+        by_shape!(asked, R, N, APART => {
+            let stages = Asking::<_, R, N, APART> { machine, lines, shares: rounds.shares };
             match R {
                 1 => source.answered::<AHEAD, _>(stages, answers),
                 _ => source.answered::<AHEAD_OF_MORE, _>(stages, answers),
@@ -345,20 +392,22 @@ impl<I: Source> Task for AskAll<'_, I> {
 }
 
 /// All lines of a key at once: where they are near, a branch costs more than they do.
-struct Asking<'a, M, const R: usize, const N: usize> {
+struct Asking<'a, M, const R: usize, const N: usize, const APART: bool> {
     machine: M,
     lines: NearbyLines<'a>,
     shares: [&'static Shares; 2],
 }
 
-impl<'a, M: Machine, const R: usize, const N: usize> Stages for Asking<'a, M, R, N> {
+impl<'a, M: Machine, const R: usize, const N: usize, const APART: bool> Stages
+    for Asking<'a, M, R, N, APART>
+{
     type Item = Digest;
     type Answer = bool;
     type Place = [([&'a Line; N], u32); R];
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {
-        let marks = Mark::all::<R>(digest);
+        let marks = Mark::all::<R>(digest, self.lines.nearby());
         let mut places = [(self.lines.some(digest.h1, marks[0].by), marks[0].word); R];
         // Without `skip`, whose first step is a call.
         for i in 1..R {
@@ -377,7 +426,7 @@ impl<'a, M: Machine, const R: usize, const N: usize> Stages for Asking<'a, M, R,
         let mut all = true;
         // By reference: of places taken out one by one the compiler asks whether each is there.
         for ((lines, word), shares) in places.iter().zip(self.shares) {
-            all &= self.machine.cover(*lines, *word, shares);
+            all &= cover::<N, APART>(self.machine, *lines, *word, shares);
         }
         all
     }
@@ -397,7 +446,7 @@ impl<M: Machine> Sifting<'_, M> {
     /// Whether a key that passed its first line passes the others.
     #[inline(always)]
     fn settle(&mut self, (digest, number): (Digest, usize)) {
-        let (mark, shares) = (Mark::first(digest), self.rounds.shares[0]);
+        let (mark, shares) = (self.rounds.first(digest, self.lines.nearby()), self.rounds.shares[0]);
         let mut all = true;
         for i in 1..self.rounds.lines.min(LINES) {
             all &= self.machine.covers(self.lines.line(digest.h1, mark.by[i]), mark.word, &shares.each[i]);
@@ -422,7 +471,7 @@ impl<'a, M: Machine> Stages for &mut Sifting<'a, M> {
     fn act(&mut self, (line, digest): Self::Place) {
         let number = self.next;
         self.next += 1;
-        let mark = Mark::first(digest);
+        let mark = self.rounds.first(digest, self.lines.nearby());
         let passes = self.machine.covers(line, mark.word, &self.rounds.shares[0].each[0]);
         self.answers[number] = passes;
         if passes {
@@ -446,13 +495,14 @@ mod tests {
         Bloom::with_params(params, hasher).unwrap()
     }
 
-    const OURS: [Scheme; 2] = [Scheme::Clustered, Scheme::Paired];
+    const OURS: [Scheme; 3] = [Scheme::Clustered, Scheme::Paired, Scheme::Fewest];
 
     /// Both sides of what is sifted, one round, two and more, both ways of hashing.
     #[test]
     fn however_keys_are_asked_the_answers_are_those_of_one_by_one() {
-        for (lines, probes) in
-            [1, 5, 40, 300].into_iter().flat_map(|lines| [1, 4, 7, 10, 12, 17, 30].map(|k| (lines, k)))
+        for (lines, probes) in [1, 5, 40, 300]
+            .into_iter()
+            .flat_map(|lines| [1, 3, 4, 7, 8, 10, 12, 16, 17, 30].map(|k| (lines, k)))
         {
             let hashers = [Hasher::new(3), Hasher::hardened(3)];
             for (scheme, hasher) in OURS.into_iter().flat_map(|scheme| hashers.map(|hasher| (scheme, hasher)))
@@ -476,7 +526,7 @@ mod tests {
     #[test]
     fn positions_are_the_bits_that_an_insert_sets() {
         for (lines, probes) in
-            [1, 7, 2000].into_iter().flat_map(|lines| [1, 5, 6, 8, 9, 10, 17, 64].map(|k| (lines, k)))
+            [1, 7, 2000].into_iter().flat_map(|lines| [1, 3, 5, 6, 7, 8, 9, 10, 17, 64].map(|k| (lines, k)))
         {
             for (scheme, key) in OURS.into_iter().flat_map(|scheme| (0..30u64).map(move |key| (scheme, key)))
             {
