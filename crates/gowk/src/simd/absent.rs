@@ -42,13 +42,13 @@ impl Inline {
     }
 
     #[inline(always)]
-    pub(crate) fn covers(self, place: Place<'_>, _: u32, _: &Windows) -> bool {
+    pub(crate) fn covers(self, place: Place<'_>, _: u64, _: &Windows) -> bool {
         let _ = place.parts();
         match self.0 {}
     }
 
     #[inline(always)]
-    pub(crate) fn mark(self, place: PlaceMut<'_>, _: u32, _: &Windows) {
+    pub(crate) fn mark(self, place: PlaceMut<'_>, _: u64, _: &Windows) {
         let _ = place.parts();
         match self.0 {}
     }

@@ -86,9 +86,9 @@ impl Inline {
         self.0
     }
 
-    /// As [`Machine::covers`](super::Machine::covers).
+    /// As [`Machine::covers`](super::Machine::covers). Of the word the low half counts: to have cut the other off is an instruction.
     #[inline(always)]
-    pub(crate) fn covers(self, place: Place<'_>, word: u32, windows: &Windows) -> bool {
+    pub(crate) fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool {
         let (first, byte) = place.parts();
         let lacking: u64;
         // SAFETY: `self` proves AVX-512; there is a line at that place, and a window where three bits of the word say; salts, lines and
@@ -106,7 +106,7 @@ impl Inline {
                 "vpandnd ymm17, ymm17, [{windows} + {word}]",
                 "vptestmd k1, ymm17, ymm17",
                 "kmovb {word:e}, k1",
-                word = inout(reg) u64::from(word) => lacking,
+                word = inout(reg) word => lacking,
                 salts = in(reg) &SALTS,
                 first = in(reg) first,
                 byte = in(reg) byte,
@@ -122,7 +122,7 @@ impl Inline {
 
     /// Sets the key's bits. What was there before [`covers`](Self::covers) tells, for those who want to know.
     #[inline(always)]
-    pub(crate) fn mark(self, place: PlaceMut<'_>, word: u32, windows: &Windows) {
+    pub(crate) fn mark(self, place: PlaceMut<'_>, word: u64, windows: &Windows) {
         let (first, byte) = place.parts();
         // SAFETY: as in `covers`; the place is ours to write.
         unsafe {
@@ -140,7 +140,7 @@ impl Inline {
                 "vpord ymm18, ymm18, [{first} + {byte} + 32]",
                 "vmovdqa32 [{first} + {byte}], ymm17",
                 "vmovdqa32 [{first} + {byte} + 32], ymm18",
-                word = inout(reg) u64::from(word) => _,
+                word = inout(reg) word => _,
                 salts = in(reg) &SALTS,
                 first = in(reg) first,
                 byte = in(reg) byte,

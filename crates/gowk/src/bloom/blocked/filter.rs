@@ -324,7 +324,7 @@ impl<S: Store> BlockedBloom<S> {
     #[inline(always)]
     fn covers_here<K: Key + ?Sized>(&self, here: Inline, key: &K) -> bool {
         let h1 = key.digest(&RapidBy { rapid: self.hasher.rapid(), by: here.bmi2() }).h1;
-        here.covers(self.store.place(h1, here.bmi2()), h1 as u32, &self.windows)
+        here.covers(self.store.place(h1, here.bmi2()), h1, &self.windows)
     }
 }
 
@@ -333,8 +333,8 @@ impl<S: StoreMut> BlockedBloom<S> {
     fn set_here<K: Key + ?Sized>(&mut self, here: Inline, key: &K) -> Inserted {
         let h1 = key.digest(&RapidBy { rapid: self.hasher.rapid(), by: here.bmi2() }).h1;
         // Left out by the compiler where nobody asks what came of the insert, which is most often.
-        let new = !here.covers(self.store.place(h1, here.bmi2()), h1 as u32, &self.windows);
-        here.mark(self.store.place_mut(h1, here.bmi2()), h1 as u32, &self.windows);
+        let new = !here.covers(self.store.place(h1, here.bmi2()), h1, &self.windows);
+        here.mark(self.store.place_mut(h1, here.bmi2()), h1, &self.windows);
         Inserted::from_new(new)
     }
 }

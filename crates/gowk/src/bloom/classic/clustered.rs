@@ -115,8 +115,8 @@ pub(super) struct Rounds {
     pub(super) lines: usize,
     longer: u32,
     lanes: u32,
-    /// Whether what `h1` has left over counts on to the lines of the first round, or `h2`, as it once did.
-    by_rest: bool,
+    /// Whether what `h1` has left over counts on to the lines of the first round, as [`Scheme::Fewest`] has it, or `h2`, as before.
+    pub(super) by_rest: bool,
     /// Of the first two rounds, at hand.
     pub(super) shares: [&'static Shares; 2],
 }
@@ -136,11 +136,6 @@ impl Rounds {
         };
         let of = |round: u32| shares(lines, lanes + u32::from(round < longer));
         Self { count, lines, longer, lanes, by_rest: scheme == Scheme::Fewest, shares: [of(0), of(1)] }
-    }
-
-    /// Whether they are those of [`Scheme::Fewest`].
-    pub(super) fn are_fewest(self) -> bool {
-        self.by_rest
     }
 
     /// How many lanes a round has.

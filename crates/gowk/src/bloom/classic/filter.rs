@@ -18,10 +18,10 @@ use crate::{
 };
 use core::fmt;
 
-/// The classic Bloom filter: the least space of its family, at k cache misses a key.
+/// The classic Bloom filter: the least space of its family, at two or three cache misses a key; or other systems' bits, at k.
 ///
 /// Take it where space counts more than time, or to read and write what other systems have. Else
-/// [`BlockedBloom`](crate::BlockedBloom) is several times faster.
+/// [`BlockedBloom`](crate::BlockedBloom) is faster.
 ///
 /// ```
 /// use gowk::{Bloom, Filter, Insert, Merge};

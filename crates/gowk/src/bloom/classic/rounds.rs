@@ -44,7 +44,7 @@ pub(super) enum Shape {
 impl Shape {
     /// Of [`Scheme::Fewest`](crate::Scheme::Fewest); the schemes before it go the long way.
     pub(super) fn new(rounds: Rounds) -> Option<Self> {
-        if !rounds.are_fewest() {
+        if !rounds.by_rest {
             return None;
         }
         Some(match (rounds.count, rounds.lines, rounds.shares[0].apart) {
