@@ -6,7 +6,7 @@ use super::{
     set::{IntegerSet, IntegerSetMut},
 };
 use crate::{
-    bulk::pipeline,
+    bulk::{Ahead, pipeline},
     error::{OutOfRange, ParamsError},
     simd::{Isa, Machine, Task},
     store::{Heap, Line, Store, StoreMut, prefetch, words, words_mut},
@@ -128,9 +128,11 @@ impl<S: StoreMut> IntegerSetMut for Bitmap<S> {
     fn insert_many<T: Copy + Into<u64>>(&mut self, ids: &[T]) -> Result<(), OutOfRange> {
         self.fields.check_all(ids)?;
         let fields = self.fields;
+        let ahead = Ahead::of(1, size_of_val(self.store.lines()));
         let words = RefCell::new(words_mut(self.store.lines_mut()));
         pipeline(
             ids.iter().map(|&id| id.into()),
+            ahead,
             |id: u64| {
                 let at = fields.word(id);
                 prefetch(&words.borrow()[at]);

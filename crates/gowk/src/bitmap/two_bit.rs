@@ -2,7 +2,7 @@
 
 use super::layout::{Fields, Picked};
 use crate::{
-    bulk::pipeline,
+    bulk::{Ahead, pipeline},
     error::{MergeError, OutOfRange, ParamsError},
     filter::Merge,
     simd::{Isa, Machine, Task},
@@ -153,9 +153,11 @@ impl<S: StoreMut> TwoBitMap<S> {
 
     fn add_checked(&mut self, values: impl Iterator<Item = u64>) {
         let fields = self.fields;
+        let ahead = Ahead::of(1, size_of_val(self.store.lines()));
         let words = RefCell::new(words_mut(self.store.lines_mut()));
         pipeline(
             values,
+            ahead,
             |value| {
                 let at = fields.word(value);
                 prefetch(&words.borrow()[at]);

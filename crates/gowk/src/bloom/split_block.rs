@@ -21,7 +21,7 @@
 use super::mixture::mean_over_blocks;
 use crate::{
     builder::{Build, Builder},
-    bulk::{AHEAD, Source, Stages, Stream},
+    bulk::{Ahead, Source, Stages, Stream},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     format::{Body, Fields, Head, OpenError, ParamsWriter, Persist},
@@ -426,7 +426,8 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     fn run(self, machine: impl Machine) {
         let blocks = split_blocks(self.filter.store.lines());
         let questions = Answering { machine, count: self.filter.params.blocks, blocks };
-        self.source.answered::<AHEAD, _>(questions, self.answers);
+        let ahead = Ahead::<128>::of(1, size_of_val(blocks));
+        self.source.answered(ahead, questions, self.answers);
     }
 }
 
@@ -464,7 +465,8 @@ impl<S: StoreMut, I: Source> Task for SetAll<'_, S, I> {
     fn run(self, machine: impl Machine) {
         let count = self.filter.params.blocks;
         let stages = Setting { machine, count, blocks: split_blocks_mut(self.filter.store.lines_mut()) };
-        self.source.staged::<AHEAD, _>(stages);
+        let ahead = Ahead::<128>::of(1, size_of_val(stages.blocks));
+        self.source.staged(ahead, stages);
     }
 }
 

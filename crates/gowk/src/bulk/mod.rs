@@ -1,16 +1,14 @@
 //! Bulk calls: memory is asked for some keys before it is used, so that many lines are on their way at once.
 
+mod ahead;
 mod ring;
 mod source;
 
+pub(crate) use ahead::Ahead;
 pub(crate) use ring::Ring;
 pub(crate) use source::{Keys, Source, Stream};
 
 use core::marker::PhantomData;
-
-/// How many keys are between the prefetch and the use. The memory of one core answers 20 to 40 lines at once; 64 keys keep
-/// it busy and still fit, with their lines, into a first-level cache of 32 KiB.
-pub(crate) const AHEAD: usize = 64;
 
 /// What a bulk call does with each digest.
 ///
@@ -29,34 +27,35 @@ pub trait Stages {
     fn act(&mut self, place: Self::Place) -> Self::Answer;
 }
 
-/// Runs `fetch` on each item and `act` on its place `AHEAD` items later; both in order.
+/// Runs `fetch` on each item and `act` on its place so many items later; both in order.
 ///
 /// A ring beats batches, which fetch 64 lines, then work on 64: with a ring memory is never idle (5.2 ns a key to 6.1 at ten
 /// million keys).
 #[inline(always)]
-pub(crate) fn staged<const AHEAD: usize, S: Stages<Answer = ()>>(
+pub(crate) fn staged<const MOST: usize, S: Stages<Answer = ()>>(
     mut items: impl Iterator<Item = S::Item>,
+    ahead: Ahead<MOST>,
     mut stages: S,
 ) {
     let Some(first) = items.next() else { return };
-    let mut ring = [stages.fetch(first); AHEAD];
+    let mut ring = [stages.fetch(first); MOST];
     let mut filled = 1;
-    while filled < AHEAD {
+    while filled < ahead.keys() {
         let Some(item) = items.next() else { break };
         ring[filled] = stages.fetch(item);
         filled += 1;
     }
     let mut next = 0;
-    if filled == AHEAD {
+    if filled == ahead.keys() {
         for item in items {
-            let slot = &mut ring[next % AHEAD];
+            let slot = &mut ring[ahead.slot::<1>(next)];
             stages.act(*slot);
             *slot = stages.fetch(item);
             next += 1;
         }
     }
     for i in next..next + filled {
-        stages.act(ring[i % AHEAD]);
+        stages.act(ring[ahead.slot::<1>(i)]);
     }
 }
 
@@ -64,10 +63,11 @@ pub(crate) fn staged<const AHEAD: usize, S: Stages<Answer = ()>>(
 #[inline(always)]
 pub(crate) fn pipeline<I, P: Copy>(
     items: impl Iterator<Item = I>,
+    ahead: Ahead<128>,
     fetch: impl FnMut(I) -> P,
     act: impl FnMut(P),
 ) {
-    staged::<AHEAD, _>(items, Closures { fetch, act, item: PhantomData });
+    staged(items, ahead, Closures { fetch, act, item: PhantomData });
 }
 
 struct Closures<F, A, I> {
@@ -99,10 +99,13 @@ mod tests {
 
     #[test]
     fn every_place_is_acted_on_once_and_in_order() {
-        for n in [0, 1, 2, AHEAD - 1, AHEAD, AHEAD + 1, 3 * AHEAD + 7] {
-            let mut seen = Vec::new();
-            pipeline(0..n, |i| i, |i| seen.push(i));
-            assert_eq!(seen, (0..n).collect::<Vec<_>>());
+        for ahead in [Ahead::of(1, 0), Ahead::of(1, usize::MAX), Ahead::of(100, 0)] {
+            let keys = ahead.keys();
+            for n in [0, 1, 2, keys - 1, keys, keys + 1, 3 * keys + 7] {
+                let mut seen = Vec::new();
+                pipeline(0..n, ahead, |i| i, |i| seen.push(i));
+                assert_eq!(seen, (0..n).collect::<Vec<_>>());
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where the digests of a bulk call come from.
 
-use super::{Stages, staged};
+use super::{Ahead, Stages, staged};
 use crate::{
     hash::{Digest, Key, KeyHash},
     store::prefetch_beyond,
@@ -16,11 +16,16 @@ pub trait Source: Sized {
     /// One by one.
     fn digests(self) -> impl Iterator<Item = Digest>;
 
-    /// Works on each, its memory fetched `AHEAD` keys before.
-    fn staged<const AHEAD: usize, S: Stages<Item = Digest, Answer = ()>>(self, stages: S);
+    /// Works on each, its memory fetched some keys before.
+    fn staged<const MOST: usize, S: Stages<Item = Digest, Answer = ()>>(self, ahead: Ahead<MOST>, stages: S);
 
-    /// Answers each, its memory fetched `AHEAD` keys before. Stops at the end of the shorter side.
-    fn answered<const AHEAD: usize, S: Stages<Item = Digest>>(self, stages: S, answers: &mut [S::Answer]);
+    /// Answers each, its memory fetched some keys before. Stops at the end of the shorter side.
+    fn answered<const MOST: usize, S: Stages<Item = Digest>>(
+        self,
+        ahead: Ahead<MOST>,
+        stages: S,
+        answers: &mut [S::Answer],
+    );
 }
 
 /// Digests that come one by one, nobody knows how many.
@@ -33,38 +38,39 @@ impl<I: Iterator<Item = Digest>> Source for Stream<I> {
     }
 
     #[inline(always)]
-    fn staged<const AHEAD: usize, S: Stages<Item = Digest, Answer = ()>>(self, stages: S) {
-        staged::<AHEAD, S>(self.0, stages);
+    fn staged<const MOST: usize, S: Stages<Item = Digest, Answer = ()>>(self, ahead: Ahead<MOST>, stages: S) {
+        staged(self.0, ahead, stages);
     }
 
     #[inline(always)]
-    fn answered<const AHEAD: usize, S: Stages<Item = Digest>>(
+    fn answered<const MOST: usize, S: Stages<Item = Digest>>(
         self,
+        ahead: Ahead<MOST>,
         mut stages: S,
         answers: &mut [S::Answer],
     ) {
         let mut digests = self.0;
-        let ahead = AHEAD.min(answers.len());
-        let Some(first) = (if ahead > 0 { digests.next() } else { None }) else { return };
-        let mut ring = [stages.fetch(first); AHEAD];
+        let most = ahead.keys().min(answers.len());
+        let Some(first) = (if most > 0 { digests.next() } else { None }) else { return };
+        let mut ring = [stages.fetch(first); MOST];
         let mut filled = 1;
-        while filled < ahead {
+        while filled < most {
             let Some(digest) = digests.next() else { break };
             ring[filled] = stages.fetch(digest);
             filled += 1;
         }
         // Those that are in the ring are answered last.
-        let rest = if filled == AHEAD { answers.len() - AHEAD } else { 0 };
+        let rest = if filled == ahead.keys() { answers.len() - filled } else { 0 };
         let mut next = 0;
         for answer in &mut answers[..rest] {
             let Some(digest) = digests.next() else { break };
-            let slot = &mut ring[next % AHEAD];
+            let slot = &mut ring[ahead.slot::<1>(next)];
             *answer = stages.act(*slot);
             *slot = stages.fetch(digest);
             next += 1;
         }
         for (answer, i) in answers[next..][..filled].iter_mut().zip(next..) {
-            *answer = stages.act(ring[i % AHEAD]);
+            *answer = stages.act(ring[ahead.slot::<1>(i)]);
         }
     }
 }
@@ -76,6 +82,9 @@ const KEYS_AHEAD: usize = 2048;
 
 /// How many keys before their turn their bytes are asked for, where these lie elsewhere.
 const BYTES_AHEAD: usize = 32;
+
+/// Up to so many keys are worked on one after the other: a processor sees them all at once, and to lay out a ring takes longer.
+const FEW: usize = 16;
 
 /// The digests of keys that are all at hand.
 pub(crate) struct Keys<'a, K, H> {
@@ -101,17 +110,22 @@ impl<K: Key, H: KeyHash> Source for Keys<'_, K, H> {
     }
 
     #[inline(always)]
-    fn staged<const AHEAD: usize, S: Stages<Item = Digest, Answer = ()>>(self, stages: S) {
+    fn staged<const MOST: usize, S: Stages<Item = Digest, Answer = ()>>(self, ahead: Ahead<MOST>, stages: S) {
         // Answers without a size: nothing is allocated.
         let mut answers = vec![(); self.keys.len()];
-        self.answered::<AHEAD, S>(stages, &mut answers);
+        self.answered(ahead, stages, &mut answers);
     }
 
     #[inline(always)]
-    fn answered<const AHEAD: usize, S: Stages<Item = Digest>>(self, stages: S, answers: &mut [S::Answer]) {
+    fn answered<const MOST: usize, S: Stages<Item = Digest>>(
+        self,
+        ahead: Ahead<MOST>,
+        stages: S,
+        answers: &mut [S::Answer],
+    ) {
         match size_of::<S::Place>() {
-            ..=48 => self.at_once::<4, AHEAD, S>(stages, answers),
-            _ => self.at_once::<1, AHEAD, S>(stages, answers),
+            ..=48 => self.at_once::<4, MOST, S>(ahead, stages, answers),
+            _ => self.at_once::<1, MOST, S>(ahead, stages, answers),
         }
     }
 }
@@ -121,18 +135,26 @@ impl<K: Key, H: KeyHash> Keys<'_, K, H> {
     /// one line eight are left out, and a tenth of the time at ten million keys. But work that is long as it is, which is that of
     /// large places, does not fit the registers any more.
     #[inline(always)]
-    fn at_once<const N: usize, const AHEAD: usize, S: Stages<Item = Digest>>(
+    fn at_once<const N: usize, const MOST: usize, S: Stages<Item = Digest>>(
         self,
+        ahead: Ahead<MOST>,
         mut stages: S,
         answers: &mut [S::Answer],
     ) {
-        const { assert!(AHEAD.is_multiple_of(N) && N <= 4) };
+        const { assert!(N == 1 || N == 4) };
         let Self { keys, hash } = self;
         let len = keys.len().min(answers.len());
-        let (early, later) = keys[..len].split_at(AHEAD.min(len));
+        if len <= FEW {
+            for (key, answer) in keys[..len].iter().zip(answers) {
+                let place = stages.fetch(key.digest(&hash));
+                *answer = stages.act(place);
+            }
+            return;
+        }
+        let (early, later) = keys[..len].split_at(ahead.keys().min(len));
         let Some(first) = early.first() else { return };
-        let mut ring = [stages.fetch(first.digest(&hash)); AHEAD];
-        for i in 1..early.len() {
+        let mut ring = [stages.fetch(first.digest(&hash)); MOST];
+        for i in 1..early.len().min(MOST) {
             ring[i] = stages.fetch(early[i].digest(&hash));
         }
 
@@ -141,7 +163,7 @@ impl<K: Key, H: KeyHash> Keys<'_, K, H> {
         let mut next = 0;
         for (keys, answers) in together.iter().zip(answers.as_chunks_mut::<N>().0) {
             let (slots, _) = ring.as_chunks_mut::<N>();
-            let slots = &mut slots[next % (AHEAD / N)];
+            let slots = &mut slots[ahead.slot::<N>(next)];
             prefetch_beyond(keys, KEYS_AHEAD);
             // Written out: a loop of four the compiler leaves a loop where the work of a key is long.
             macro_rules! one {
@@ -159,13 +181,13 @@ impl<K: Key, H: KeyHash> Keys<'_, K, H> {
         let mut next = next * N;
         let (answers, rest) = rest.split_at_mut(others.len());
         for (key, answer) in others.iter().zip(answers) {
-            let slot = &mut ring[next % AHEAD];
+            let slot = &mut ring[ahead.slot::<1>(next)];
             *answer = stages.act(*slot);
             *slot = stages.fetch(key.digest(&hash));
             next += 1;
         }
         for (answer, i) in rest.iter_mut().zip(next..) {
-            *answer = stages.act(ring[i % AHEAD]);
+            *answer = stages.act(ring[ahead.slot::<1>(i)]);
         }
     }
 }
@@ -177,6 +199,12 @@ mod tests {
     use alloc::vec::Vec;
 
     const AHEAD: usize = 8;
+
+    fn ahead() -> Ahead<128> {
+        let ahead = Ahead::of(8, 0);
+        assert_eq!(ahead.keys(), AHEAD);
+        ahead
+    }
 
     /// Says what was fetched, and answers which of it is even.
     struct Even<'a>(&'a mut Vec<u64>);
@@ -224,10 +252,11 @@ mod tests {
                 for at_hand in [true, false] {
                     let (mut answers, mut seen) = (vec![false; room], Vec::new());
                     match at_hand {
-                        true => Keys::new(&keys, Hasher::new(1))
-                            .answered::<AHEAD, _>(Even(&mut seen), &mut answers),
+                        true => {
+                            Keys::new(&keys, Hasher::new(1)).answered(ahead(), Even(&mut seen), &mut answers)
+                        }
                         false => {
-                            Stream(keys.iter().copied()).answered::<AHEAD, _>(Even(&mut seen), &mut answers)
+                            Stream(keys.iter().copied()).answered(ahead(), Even(&mut seen), &mut answers)
                         }
                     }
                     assert_eq!(seen, fetched, "{asked} asked, {room} answers");
@@ -242,8 +271,8 @@ mod tests {
         for n in 0..5 * AHEAD {
             let keys: Vec<Digest> = (0..n as u64).map(Digest::from).collect();
             let (mut at_hand, mut streamed) = (Vec::new(), Vec::new());
-            Keys::new(&keys, Hasher::new(1)).staged::<AHEAD, _>(Seen(&mut at_hand));
-            Stream(keys.iter().copied()).staged::<AHEAD, _>(Seen(&mut streamed));
+            Keys::new(&keys, Hasher::new(1)).staged(ahead(), Seen(&mut at_hand));
+            Stream(keys.iter().copied()).staged(ahead(), Seen(&mut streamed));
             let expected: Vec<u64> = (0..n as u64).collect();
             assert_eq!((at_hand, streamed), (expected.clone(), expected));
         }

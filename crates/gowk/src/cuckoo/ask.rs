@@ -8,7 +8,7 @@ use super::{
     slots::{Lanes, Word},
 };
 use crate::{
-    bulk::{AHEAD, Source, Stages},
+    bulk::{Ahead, Source, Stages},
     hash::Digest,
     store::Line,
 };
@@ -19,19 +19,20 @@ const TABLE_BITS: u32 = 10;
 /// Answers whether the tags of these digests are in their buckets.
 #[inline(always)]
 pub(super) fn ask(layout: Layout, lanes: &Lanes, lines: &[Line], source: impl Source, answers: &mut [bool]) {
-    let mut table = [0; 1 << TABLE_BITS];
     let prints = layout.prints();
-    let pays = prints <= table.len() && answers.len() >= 8 * prints;
+    let pays = prints <= 1 << TABLE_BITS && answers.len() >= 8 * prints;
     let (ones, highs) = lanes.narrow_masks();
+    let ahead = Ahead::<128>::of(2, size_of_val(lines));
     if !pays {
-        let ask = Ask::<false> { layout, lanes, lines, ones, highs, table: &table };
-        return source.answered::<AHEAD, _>(ask, answers);
+        let ask = Ask::<false> { layout, lanes, lines, ones, highs, table: &[0; 1 << TABLE_BITS] };
+        return source.answered(ahead, ask, answers);
     }
+    let mut table = [0; 1 << TABLE_BITS];
     for (print, shift) in (0..).zip(&mut table[..prints]) {
         *shift = layout.shift(1, print);
     }
     let ask = Ask::<true> { layout, lanes, lines, ones, highs, table: &table };
-    source.answered::<AHEAD, _>(ask, answers);
+    source.answered(ahead, ask, answers);
 }
 
 struct Ask<'a, const TABLE: bool> {

@@ -7,7 +7,7 @@ use super::{
     slots::Lanes,
 };
 use crate::{
-    bulk::{Source, pipeline},
+    bulk::{Ahead, Source, pipeline},
     error::Full,
     filter::Inserted,
     hash::{Digest, Key},
@@ -52,7 +52,7 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
         }
         let digests = self.source.digests().take(self.answers.len());
         let mut answers = self.answers.iter_mut();
-        by_shape!(filter.params, D, B, W => pipeline(digests, |digest| filter.fetch::<D, B>(digest), |spot| {
+        by_shape!(filter.params, D, B, W => pipeline(digests, Ahead::of(D, size_of_val(filter.lines())), |digest| filter.fetch::<D, B>(digest), |spot| {
             if let Some(answer) = answers.next() {
                 *answer = filter.holds::<D, B, W>(&spot);
             }
@@ -99,11 +99,12 @@ impl<I: Iterator<Item = Digest>> Task for AddAll<'_, I> {
     fn run(self, _: impl Machine) -> Self::Output {
         let full = Cell::new(None);
         let digests = self.digests.take_while(|_| full.get().is_none());
-        let params = self.filter.params;
+        let (params, bytes) = (self.filter.params, size_of_val(self.filter.lines()));
         let filter = RefCell::new(self.filter);
         // A filter that grows meanwhile has narrower buckets, which the same word holds.
         by_shape!(params, D, B, W => pipeline(
             digests,
+            Ahead::of(D, bytes),
             |digest| filter.borrow().fetch::<D, B>(digest),
             |spot| {
                 if full.get().is_none() {

@@ -6,7 +6,7 @@ use super::{
     sizing::{Arity, FuseParams},
 };
 use crate::{
-    bulk::{Source, Stages, Stream},
+    bulk::{Ahead, Source, Stages, Stream},
     error::ParamsError,
     filter::Filter,
     hash::{Digest, Hasher, Key, RapidBy},
@@ -213,25 +213,15 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     fn run(self, _: impl Machine) {
         let Self { filter: BinaryFuse { layout, shape, store, .. }, source, answers } = self;
         let (layout, lines) = (*layout, store.lines());
+        let ahead = Ahead::<64>::of(3, size_of_val(lines));
         match *shape {
-            Shape::Bytes(width) => {
-                source.answered::<AHEAD, _>(Asking::<_, 3> { layout, lines, width }, answers)
-            }
-            Shape::Short(width) => {
-                source.answered::<AHEAD, _>(Asking::<_, 3> { layout, lines, width }, answers)
-            }
-            Shape::Long(width) => {
-                source.answered::<AHEAD, _>(Asking::<_, 3> { layout, lines, width }, answers)
-            }
-            Shape::Four(width) => {
-                source.answered::<AHEAD, _>(Asking::<_, 4> { layout, lines, width }, answers)
-            }
+            Shape::Bytes(width) => source.answered(ahead, Asking::<_, 3> { layout, lines, width }, answers),
+            Shape::Short(width) => source.answered(ahead, Asking::<_, 3> { layout, lines, width }, answers),
+            Shape::Long(width) => source.answered(ahead, Asking::<_, 3> { layout, lines, width }, answers),
+            Shape::Four(width) => source.answered(ahead, Asking::<_, 4> { layout, lines, width }, answers),
         }
     }
 }
-
-/// How many keys are between the prefetch and the use, with three or four lines each.
-const AHEAD: usize = 32;
 
 struct Asking<'a, W, const K: usize> {
     layout: Layout,

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     bloom::blocked::{block_of, by_span, covers, line_fpp, set, windows, words},
     builder::{Build, Builder},
-    bulk::{Ring, Source, Stages, Stream},
+    bulk::{Ahead, Ring, Source, Stages, Stream},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     hash::{Digest, Hasher, Key},
@@ -442,7 +442,8 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
         let Window { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
             let (parts, _) = store.lines().as_chunks::<L>();
-            self.source.answered::<BLOCKS_AHEAD, _>(Answering { machine, windows, params, parts }, self.answers);
+            let ahead = Ahead::<64>::of(L * params.generations() as usize, size_of_val(store.lines()));
+            self.source.answered(ahead, Answering { machine, windows, params, parts }, self.answers);
         });
     }
 }
@@ -487,7 +488,7 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
         let lines = store.lines_mut();
         let (blocks, generations) = (params.blocks() as usize, params.generations() as usize);
         by_span!(params.span(), L => {
-            let mut ring = Ring::<Digest, KEYS_AHEAD>::new();
+            let mut ring = Ring::<Digest, 128>::new(Ahead::of(L, size_of_val(lines)));
             for digest in self.digests {
                 let at = block_of(digest, blocks);
                 // Should the block turn before its key is put in, only the fetch was in vain.
@@ -502,10 +503,6 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
         });
     }
 }
-
-/// How many blocks are on their way in a bulk lookup, and lines in a bulk insert.
-const BLOCKS_AHEAD: usize = 16;
-const KEYS_AHEAD: usize = 64;
 
 /// Puts a key into the youngest generation of its block.
 #[inline(always)]

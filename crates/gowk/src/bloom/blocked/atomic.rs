@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     builder::{Build, Builder},
-    bulk::{AHEAD, Keys, Source, Stages, Stream},
+    bulk::{Ahead, Keys, Source, Stages, Stream},
     error::ParamsError,
     filter::Inserted,
     hash::{Digest, Hasher, Key},
@@ -246,7 +246,8 @@ impl<I: Source> Task for SetAll<'_, I> {
     fn run(self, machine: impl Machine) {
         let AtomicBlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
-            self.source.staged::<AHEAD, _>(Setting::<_, L>(Fetched { machine, windows, lines: store.lines() }));
+            let ahead = Ahead::<128>::of(L, size_of_val(store.lines()));
+            self.source.staged(ahead, Setting::<_, L>(Fetched { machine, windows, lines: store.lines() }));
         });
     }
 }
@@ -265,7 +266,8 @@ impl<I: Source> Task for Answer<'_, I> {
         let AtomicBlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
             let stages = Answering::<_, L>(Fetched { machine, windows, lines: store.lines() });
-            self.source.answered::<AHEAD, _>(stages, self.answers);
+            let ahead = Ahead::<128>::of(L, size_of_val(store.lines()));
+            self.source.answered(ahead, stages, self.answers);
         });
     }
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     builder::{Build, Builder},
-    bulk::{AHEAD, Source, Stages, Stream},
+    bulk::{Ahead, Source, Stages, Stream},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     hash::{Digest, Hashed, Hasher, Key, RapidBy},
@@ -438,9 +438,10 @@ impl<S: StoreMut, K: Key + ?Sized> Task for Set<'_, S, K> {
     }
 }
 
-/// How many keys are between the prefetch and the use, with so many lines each: of two lines 32 keys are as many lines on their way.
-const fn ahead(lines: usize) -> usize {
-    if lines == 1 { AHEAD } else { AHEAD / 2 }
+/// How many keys are between the prefetch and the use, with `L` lines each.
+#[inline(always)]
+fn ahead<const L: usize>(lines: &[Line]) -> Ahead<128> {
+    Ahead::of(L, size_of_val(lines))
 }
 
 struct Answer<'a, S, I> {
@@ -457,7 +458,7 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
         let BlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
             let questions = Answering { machine, windows, blocks: Blocks::<L>::new(store.lines()) };
-            self.source.answered::<{ ahead(L) }, _>(questions, self.answers);
+            self.source.answered(ahead::<L>(store.lines()), questions, self.answers);
         });
     }
 }
@@ -498,8 +499,9 @@ impl<S: StoreMut, I: Source> Task for SetAll<'_, S, I> {
     fn run(self, machine: impl Machine) {
         let BlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
+            let ahead = ahead::<L>(store.lines());
             let stages = Setting { machine, windows, blocks: BlocksMut::<L>::new(store.lines_mut()) };
-            self.source.staged::<{ ahead(L) }, _>(stages);
+            self.source.staged(ahead, stages);
         });
     }
 }

@@ -138,6 +138,12 @@ impl Rounds {
         Self { count, lines, longer, lanes, by_rest: scheme == Scheme::Fewest, shares: [of(0), of(1)] }
     }
 
+    /// How many lines all rounds have.
+    #[inline(always)]
+    pub(super) fn all_lines(self) -> usize {
+        self.count as usize * self.lines
+    }
+
     /// How many lanes a round has.
     #[inline(always)]
     fn lanes(self, round: u32) -> u32 {

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     bloom::blocked::{block_of, by_span, windows, words},
     builder::{Build, Builder},
-    bulk::{Ring, Source, Stages, Stream},
+    bulk::{Ahead, Ring, Source, Stages, Stream},
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge, Remove, Removed},
     hash::{Digest, Hasher, Key},
@@ -388,7 +388,7 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
         let CountingBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
             let questions = Answering { windows, blocks: Blocks::<L>::new(store.lines()) };
-            self.source.answered::<AHEAD, _>(questions, self.answers);
+            self.source.answered(ahead::<L>(store.lines()), questions, self.answers);
         });
     }
 }
@@ -427,8 +427,8 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for AddAll<'_, S, I> {
     fn run(self, _: impl Machine) {
         let CountingBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
+            let mut ring = Ring::<Digest, _>::new(ahead::<L>(store.lines()));
             let (blocks, _) = store.lines_mut().as_chunks_mut::<L>();
-            let mut ring = Ring::<Digest, AHEAD>::new();
             for digest in self.digests {
                 prefetch_block(&blocks[block_of(digest, blocks.len())]);
                 if let Some(digest) = ring.push(digest) {
@@ -456,8 +456,8 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for TakeAll<'_, S, I> {
         let CountingBloom { params, windows, store, .. } = self.filter;
         let mut absent = 0;
         by_span!(params.span(), L => {
+            let mut ring = Ring::<Digest, _>::new(ahead::<L>(store.lines()));
             let (blocks, _) = store.lines_mut().as_chunks_mut::<L>();
-            let mut ring = Ring::<Digest, AHEAD>::new();
             for digest in self.digests {
                 prefetch_block(&blocks[block_of(digest, blocks.len())]);
                 if let Some(digest) = ring.push(digest) {
@@ -475,7 +475,10 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for TakeAll<'_, S, I> {
 }
 
 /// How many keys are on their way in a bulk call.
-const AHEAD: usize = 64;
+#[inline(always)]
+fn ahead<const L: usize>(lines: &[Line]) -> Ahead<128> {
+    Ahead::of(L, size_of_val(lines))
+}
 
 /// Whether all counters of a key are above 0. `&`, not `&&`, and a loop, not a fold, as in the blocked filter.
 #[inline(always)]

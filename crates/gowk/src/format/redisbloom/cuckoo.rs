@@ -9,7 +9,7 @@
 
 use super::chunks::{Arrays, Chunk, Chunks, scan};
 use crate::{
-    bulk::pipeline,
+    bulk::{Ahead, pipeline},
     error::{Full, ParamsError},
     filter::{Filter, Insert, Inserted, Remove, Removed},
     format::foreign::{ForeignError, Format, fields::Fields},
@@ -402,7 +402,7 @@ impl Filter for RedisCuckoo {
         };
         let digests = digests.take(answers.len());
         let mut answers = answers.iter_mut();
-        pipeline(digests, fetch, |digest| {
+        pipeline(digests, Ahead::of(2 * self.filters.len(), self.size_in_bytes()), fetch, |digest| {
             if let Some(answer) = answers.next() {
                 *answer = self.may_contain_digest(digest);
             }

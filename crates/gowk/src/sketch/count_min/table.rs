@@ -2,7 +2,7 @@
 
 use super::{layout::counters, sizing::CountMinParams};
 use crate::{
-    bulk::pipeline,
+    bulk::{Ahead, pipeline},
     error::{MergeError, ParamsError},
     filter::Merge,
     hash::{Digest, Hasher, Key},
@@ -95,6 +95,7 @@ impl<S: Store> CountMin<S> {
         let mut estimates = Vec::with_capacity(keys.len());
         pipeline(
             keys.iter().map(|key| self.hasher.digest(key)),
+            ahead(self.params),
             |digest| fetch(words, self.params, digest),
             |digest| estimates.push(least(words, self.params, digest).into()),
         );
@@ -149,6 +150,7 @@ impl<S: StoreMut> CountMin<S> {
         let words = RefCell::new(words_mut(self.store.lines_mut()));
         pipeline(
             digests,
+            ahead(params),
             |digest| fetch(&words.borrow(), params, digest),
             |digest| raise(&mut words.borrow_mut(), params, digest, 1),
         );
@@ -250,6 +252,11 @@ fn raise(words: &mut [u64], params: CountMinParams, digest: Digest, times: u32) 
             set_counter(words, at, value);
         }
     }
+}
+
+/// How many keys are on their way in a bulk call, each with a counter in every row.
+fn ahead(params: CountMinParams) -> Ahead<128> {
+    Ahead::of(params.depth() as usize, params.lines() as usize * Line::BYTES)
 }
 
 #[inline(always)]

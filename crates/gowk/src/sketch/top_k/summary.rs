@@ -7,7 +7,7 @@ use super::{
     sizing::TopKParams,
 };
 use crate::{
-    bulk::pipeline,
+    bulk::{Ahead, pipeline},
     error::ParamsError,
     hash::{Digest, Hasher},
     store::{Heap, Line, Store, StoreMut, prefetch, words, words_mut},
@@ -156,9 +156,11 @@ impl TopK {
     /// Counts each of these keys; faster than one by one where the summary is larger than the cache.
     pub fn add_many<K: AsRef<[u8]>>(&mut self, keys: &[K]) {
         let hasher = self.hasher;
+        let ahead = Ahead::of(2, size_of_val(self.cells.lines()));
         let summary = core::cell::RefCell::new(self);
         pipeline(
             keys.iter().map(AsRef::as_ref),
+            ahead,
             |key: &[u8]| {
                 let digest = hasher.bytes(key);
                 let summary = summary.borrow();
