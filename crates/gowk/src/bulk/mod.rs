@@ -1,10 +1,12 @@
 //! Bulk calls: memory is asked for some keys before it is used, so that many lines are on their way at once.
 
 mod ahead;
+mod groups;
 mod ring;
 mod source;
 
 pub(crate) use ahead::Ahead;
+pub(crate) use groups::{GROUP, Groups, Hashes, grouped};
 pub(crate) use ring::Ring;
 pub(crate) use source::{Keys, Source, Stream};
 

@@ -6,13 +6,13 @@ use super::{
     sizing::{Arity, FuseParams},
 };
 use crate::{
-    bulk::{Ahead, Source, Stages, Stream},
+    bulk::{Ahead, GROUP, Groups, Source, Stages, Stream, grouped},
     error::ParamsError,
     filter::Filter,
     hash::{Digest, Hasher, Key, RapidBy},
     simd::{Bmi2, Isa, Machine, Task},
     stats::{Family, Stats},
-    store::{Bytes, Found, Heap, Line, Long, Short, ShortBy, Slots, Store},
+    store::{Bytes, Found, FoundEight, Heap, Line, Long, Short, ShortBy, Slots, Store},
 };
 use core::fmt;
 
@@ -211,24 +211,60 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
 
     #[inline(always)]
     fn run(self, _: impl Machine) {
-        let Self { filter: BinaryFuse { layout, shape, store, .. }, source, answers } = self;
+        let Self { filter: BinaryFuse { params, layout, shape, store, .. }, source, answers } = self;
         let (layout, lines) = (*layout, store.lines());
-        let ahead = Ahead::<64>::of(3, size_of_val(lines));
+        if !layout.is_short() {
+            let width = Long::new(params.width()).expect("parameters have at most 32 bits");
+            let ahead = Ahead::<64>::of(3, size_of_val(lines));
+            return match params.arity() {
+                Arity::Three => source.answered(ahead, Asking::<_, 3> { layout, lines, width }, answers),
+                Arity::Four => source.answered(ahead, Asking::<_, 4> { layout, lines, width }, answers),
+            };
+        }
+        let ahead = (size_of_val(lines) >= FETCHED_FROM).then(|| Ahead::of(3, size_of_val(lines)));
+        let hashes = source.hashes();
         match *shape {
-            Shape::Bytes(width) => source.answered(ahead, Asking::<_, 3> { layout, lines, width }, answers),
-            Shape::Short(width) => source.answered(ahead, Asking::<_, 3> { layout, lines, width }, answers),
-            Shape::Long(width) => source.answered(ahead, Asking::<_, 3> { layout, lines, width }, answers),
-            Shape::Four(width) => source.answered(ahead, Asking::<_, 4> { layout, lines, width }, answers),
+            Shape::Bytes(width) => grouped(hashes, ahead, Asking::<_, 3> { layout, lines, width }, answers),
+            Shape::Short(width) => grouped(hashes, ahead, Asking::<_, 3> { layout, lines, width }, answers),
+            Shape::Long(width) => grouped(hashes, ahead, Asking::<_, 3> { layout, lines, width }, answers),
+            Shape::Four(width) => grouped(hashes, ahead, Asking::<_, 4> { layout, lines, width }, answers),
         }
     }
 }
 
+/// From how many bytes on a bulk call asks for memory ahead.
+const FETCHED_FROM: usize = if cfg!(test) { 4096 } else { 24 << 20 };
+
+#[derive(Clone, Copy)]
 struct Asking<'a, W, const K: usize> {
     layout: Layout,
     lines: &'a [Line],
     width: W,
 }
 
+impl<W: Slots, const K: usize> Groups for Asking<'_, W, K> {
+    type Places = (FoundEight<K>, [u64; GROUP]);
+
+    #[inline(always)]
+    fn find(self, hashes: [u64; GROUP]) -> Self::Places {
+        (self.layout.find_eight(&hashes, self.width), hashes)
+    }
+
+    #[inline(always)]
+    fn fetch(self, (found, _): &Self::Places) {
+        found.prefetch(self.lines);
+    }
+
+    #[inline(always)]
+    fn answer(self, (found, hashes): &Self::Places, answers: &mut [bool; GROUP]) {
+        let differ = found.xor(self.lines, self.width, hashes);
+        for i in 0..GROUP {
+            answers[i] = differ[i] == 0;
+        }
+    }
+}
+
+/// Of filters so large that a slot's number does not fit 32 bits.
 impl<W: Slots, const K: usize> Stages for Asking<'_, W, K> {
     type Item = Digest;
     type Place = (Found<K>, u64);

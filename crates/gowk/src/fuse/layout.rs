@@ -2,7 +2,7 @@
 
 use crate::{
     hash::Digest,
-    store::{Chain, Found},
+    store::{Chain, Found, FoundEight, Slots},
 };
 
 /// Where keys lie in a chain of segments: in as many neighbouring ones as a key has slots, the last of them at one of `range`
@@ -52,6 +52,24 @@ impl Layout {
             1 => word >> 16,
             _ => word.wrapping_mul(Digest::SPREAD) >> 36,
         })
+    }
+
+    /// Whether eight keys can be looked for at once.
+    pub(super) fn is_short(self) -> bool {
+        self.chain.is_short()
+    }
+
+    /// The slots of eight keys, to be read.
+    #[inline(always)]
+    pub(super) fn find_eight<const K: usize>(self, hashes: &[u64; 8], width: impl Slots) -> FoundEight<K> {
+        let mut moves = [[0; 8]; K];
+        for i in 0..8 {
+            let moved = self.moves::<K>(hashes[i]);
+            for j in 0..K {
+                moves[j][i] = moved[j];
+            }
+        }
+        self.chain.eight(hashes, &moves, width)
     }
 
     /// The segment of a key's first slot.

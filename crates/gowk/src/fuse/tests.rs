@@ -133,15 +133,22 @@ fn repeats_in_a_large_set_are_found() {
     assert!(filter.may_contain_many(&members(n).collect::<Vec<_>>()).iter().all(|maybe| *maybe));
 }
 
+/// Near memory, far memory, and chains too long for eight keys at once: tests have all three within a few thousand keys. Any number of keys,
+/// at hand or one by one.
 #[test]
 fn bulk_answers_are_those_of_single_lookups() {
-    for (arity, width) in
-        [(Arity::Three, 7), (Arity::Three, 8), (Arity::Three, 26), (Arity::Four, 8), (Arity::Four, 12)]
-    {
-        let filter = builder(2).arity(arity).width(width).build_from(members(2_000)).unwrap();
-        let asked: Vec<u64> = members(100).chain(strangers(3_000)).collect();
+    let shapes = ARITIES.into_iter().flat_map(|arity| [1, 7, 8, 10, 25, 32].map(|width| (arity, width)));
+    for ((arity, width), n) in shapes.flat_map(|shape| [0, 50, 3_000, 20_000, 80_000].map(|n| (shape, n))) {
+        let filter = builder(3).arity(arity).width(width).build_from(members(n)).unwrap();
+        let asked: Vec<u64> = members(n.min(500)).chain(strangers(500)).collect();
         let single: Vec<bool> = asked.iter().map(|key| filter.may_contain(key)).collect();
-        assert_eq!(filter.may_contain_many(&asked), single);
+        for count in [0, 1, 7, 8, 9, 63, 64, 65, 200, asked.len()] {
+            let count = count.min(asked.len());
+            assert_eq!(filter.may_contain_many(&asked[..count]), single[..count], "{n} keys of {width} bits");
+            let mut streamed = alloc::vec![false; count];
+            filter.answer(asked.iter().map(|key| filter.hasher().digest(key)), &mut streamed);
+            assert_eq!(streamed, single[..count]);
+        }
     }
 }
 

@@ -64,6 +64,95 @@ impl Chain {
     }
 }
 
+/// How many numbers are looked for at once.
+pub(crate) const EIGHT: usize = 8;
+
+impl Chain {
+    /// Whether every slot has a number of 32 bits, so that eight can be looked for at once.
+    pub(crate) fn is_short(self) -> bool {
+        self.range + 4 * self.segment <= MOST_SHORT
+    }
+
+    /// As [`slots`](Self::slots), of eight numbers in a chain that [is short](Self::is_short), as what is read of memory.
+    ///
+    /// A loop over arrays and no multiplication of more than 32 bits by 32, so that the compiler makes vectors of it.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "all arrays of eight by one index, so that they become vectors"
+    )]
+    #[inline(always)]
+    pub(crate) fn eight<const K: usize, W: Slots>(
+        self,
+        numbers: &[u64; EIGHT],
+        moves: &[[u64; EIGHT]; K],
+        width: W,
+    ) -> FoundEight<K> {
+        let range = u64::from(self.range as u32);
+        let end = width.find(self.slot::<K>(self.place(u64::MAX), K - 1, 0)).0;
+        let mut found = FoundEight { bytes: [[0; EIGHT]; K], shifts: [[0; EIGHT]; K], end };
+        for i in 0..EIGHT {
+            let low = ((numbers[i] & LOW) * range) >> 32;
+            let place = ((numbers[i] >> 32) * range + low) >> 32;
+            for j in 0..K {
+                (found.bytes[j][i], found.shifts[j][i]) =
+                    width.find(self.slot::<K>(place, j, moves[j][i]) & LOW);
+            }
+        }
+        found
+    }
+}
+
+/// The slots that a short chain may have: as many as 32 bits number, and fewer in tests, which have none that long.
+const MOST_SHORT: u64 = if cfg!(test) { 1 << 16 } else { LOW };
+
+/// The lower half of a word.
+const LOW: u64 = u32::MAX as u64;
+
+/// The slots of eight numbers. None begins behind the end, for only chains make them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FoundEight<const K: usize> {
+    bytes: [[u64; EIGHT]; K],
+    shifts: [[u64; EIGHT]; K],
+    /// The byte in which the last slot of the chain begins.
+    end: u64,
+}
+
+impl<const K: usize> FoundEight<K> {
+    /// Asks for them, also where they go on in the next line.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, lines: &[Line]) {
+        for bytes in &self.bytes {
+            for &byte in bytes {
+                prefetch_byte(lines, byte as usize);
+                prefetch_byte(lines, byte as usize + 3);
+            }
+        }
+    }
+
+    /// For each number the xor of its slots and of the number itself, in as many bits as a slot has.
+    ///
+    /// # Panics
+    /// If there are not eight bytes from the last slot of the chain on.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "all arrays of eight by one index, so that they become vectors"
+    )]
+    #[inline(always)]
+    pub(crate) fn xor<W: Slots>(&self, lines: &[Line], width: W, numbers: &[u64; EIGHT]) -> [u64; EIGHT] {
+        assert!(self.end < loadable(lines), "inside the lines");
+        let mut sums = *numbers;
+        for i in 0..EIGHT {
+            for j in 0..K {
+                // SAFETY: as in `Found::xor`; no slot of the chain begins behind its end.
+                let word = unsafe { W::load_alone(lines, self.bytes[j][i]) };
+                sums[i] ^= word >> (self.shifts[j][i] & 63);
+            }
+            sums[i] &= (1 << width.bits()) - 1;
+        }
+        sums
+    }
+}
+
 /// The slots of a number. None lies beyond the last, for only chains make them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found<const K: usize>([u64; K]);
@@ -120,6 +209,13 @@ pub(crate) trait Slots: Copy {
     /// # Safety
     /// There must be eight bytes.
     unsafe fn load(lines: &[Line], byte: u64) -> u64;
+
+    /// As [`load`](Self::load), never together with others: of eight loads the compiler makes one instruction that gathers, which takes
+    /// longer than they do.
+    ///
+    /// # Safety
+    /// There must be eight bytes.
+    unsafe fn load_alone(lines: &[Line], byte: u64) -> u64;
 }
 
 /// Slots that are bytes.
@@ -166,6 +262,12 @@ impl Slots for Bytes {
         // SAFETY: the caller's.
         unsafe { from_byte::<u8>(lines, byte) }
     }
+
+    #[inline(always)]
+    unsafe fn load_alone(lines: &[Line], byte: u64) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { alone_from_byte::<u8>(lines, byte) }
+    }
 }
 
 impl Slots for Short {
@@ -178,6 +280,12 @@ impl Slots for Short {
     unsafe fn load(lines: &[Line], byte: u64) -> u64 {
         // SAFETY: the caller's.
         unsafe { from_byte::<u32>(lines, byte) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_alone(lines: &[Line], byte: u64) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { alone_from_byte::<u32>(lines, byte) }
     }
 }
 
@@ -197,6 +305,12 @@ impl Slots for ShortBy {
         // SAFETY: the caller's.
         unsafe { Short::load(lines, byte) }
     }
+
+    #[inline(always)]
+    unsafe fn load_alone(lines: &[Line], byte: u64) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { Short::load_alone(lines, byte) }
+    }
 }
 
 impl Slots for Long {
@@ -210,6 +324,12 @@ impl Slots for Long {
         // SAFETY: the caller's.
         unsafe { from_byte::<u64>(lines, byte) }
     }
+
+    #[inline(always)]
+    unsafe fn load_alone(lines: &[Line], byte: u64) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { alone_from_byte::<u64>(lines, byte) }
+    }
 }
 
 /// As many bytes as `T` has, an integer, the first of them lowest.
@@ -221,6 +341,30 @@ impl Slots for Long {
 unsafe fn from_byte<T: Into<u64>>(lines: &[Line], byte: u64) -> u64 {
     // SAFETY: the lines reach that far, by the word of the caller; they are initialised and have no padding.
     unsafe { lines.as_ptr().cast::<u8>().add(byte as usize).cast::<T>().read_unaligned() }.into()
+}
+
+/// As [`from_byte`], by a load of its own.
+///
+/// # Safety
+/// There must be eight bytes from there on.
+#[inline(always)]
+unsafe fn alone_from_byte<T: Copy + Into<u64>>(lines: &[Line], byte: u64) -> u64 {
+    #[cfg(all(target_endian = "little", not(miri)))]
+    {
+        /// At any address.
+        #[derive(Clone, Copy)]
+        #[repr(C, packed)]
+        struct Anywhere<T>(T);
+        // SAFETY: as in `from_byte`. Volatile is what keeps it alone.
+        let word: Anywhere<T> =
+            unsafe { lines.as_ptr().cast::<u8>().add(byte as usize).cast::<Anywhere<T>>().read_volatile() };
+        word.0.into()
+    }
+    #[cfg(not(all(target_endian = "little", not(miri))))]
+    // SAFETY: the caller's.
+    unsafe {
+        from_byte::<T>(lines, byte)
+    }
 }
 
 /// As on the other machines.
@@ -267,6 +411,17 @@ mod tests {
             let differ = (plainly(lines, found, width.bits()) ^ n) & ((1 << width.bits()) - 1);
             prop_assert_eq!(found.xor(lines, width, n), differ);
         }
+        for numbers in numbers.as_chunks().0 {
+            let mut moved = [[0; EIGHT]; K];
+            for (i, &n) in numbers.iter().enumerate() {
+                for (moved, by) in moved.iter_mut().zip(moves(n)) {
+                    moved[i] = by;
+                }
+            }
+            let found = chain.eight(numbers, &moved, width);
+            let singly = numbers.map(|n| chain.slots(n, moves(n)).xor(lines, width, n));
+            prop_assert_eq!(found.xor(lines, width, numbers), singly);
+        }
         Ok(())
     }
 
@@ -310,6 +465,13 @@ mod tests {
     #[should_panic(expected = "inside the lines")]
     fn slots_behind_the_end_are_not_read() {
         last_slot_of(64 - 6, &[Line::ZERO]);
+    }
+
+    #[test]
+    #[should_panic(expected = "inside the lines")]
+    fn of_eight_none_is_read_behind_the_end() {
+        let chain = Chain::new(64 - 6 - 4, 1);
+        chain.eight::<3, _>(&[0; EIGHT], &[[0; EIGHT]; 3], Bytes).xor(&[Line::ZERO], Bytes, &[0; EIGHT]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod shared;
 
 #[cfg(feature = "std")]
 pub use bytes::MappedBytes;
-pub(crate) use chain::{Bytes, Chain, Found, Long, MOST_LOG, Short, ShortBy, Slots};
+pub(crate) use chain::{Bytes, Chain, Found, FoundEight, Long, MOST_LOG, Short, ShortBy, Slots};
 pub use heap::Heap;
 #[cfg(feature = "std")]
 pub use mapped::Mapped;
