@@ -214,11 +214,12 @@ impl<K: Key, H: KeyHash> Keys<'_, K, H> {
             let (slots, _) = ring.as_chunks_mut::<N>();
             let slots = &mut slots[ahead.slot::<N>(next)];
             prefetch_beyond(keys, KEYS_AHEAD);
+            let soon = together.get(next + BYTES_AHEAD / N);
             // Written out: a loop of four the compiler leaves a loop where the work of a key is long.
             macro_rules! one {
                 ($($i:literal)*) => { $(if $i < N {
-                    if let Some(key) = later.get(next * N + $i + BYTES_AHEAD) {
-                        key.prefetch();
+                    if let Some(keys) = soon {
+                        keys[$i].prefetch();
                     }
                     answers[$i] = stages.act(slots[$i]);
                     slots[$i] = stages.fetch(keys[$i].digest(&hash));

@@ -2,6 +2,7 @@
 
 use super::{Digest, Key, KeyHash, Seed};
 use crate::simd::Bmi2;
+use core::hint::select_unpredictable;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 
 /// The default hash under one seed.
@@ -39,7 +40,7 @@ impl KeyHash for Rapid {
     #[inline(always)]
     fn bytes(&self, bytes: &[u8]) -> Digest {
         Digest::from(match bytes.len() {
-            17..=32 => self.two_words_and_more(bytes),
+            16..=32 => self.two_words_and_more(bytes),
             _ => rapidhash_v3_inline::<true, false, false>(bytes, &self.secrets),
         })
     }
@@ -93,19 +94,20 @@ impl Rapid {
         Hashed(key.digest(self).h1)
     }
 
-    /// The way of 17 to 32 bytes, which is that of names and addresses, without the questions for longer keys.
+    /// The way of 16 to 32 bytes, which is that of names and addresses, without the questions for longer keys. Just 16 are hashed as shorter
+    /// keys are; that is chosen, not jumped to: among keys of different lengths nobody foresees which are the shortest.
     #[inline(always)]
     fn two_words_and_more(&self, bytes: &[u8]) -> u64 {
         // Not a closure, which may be compiled as a function that is called.
         #[inline(always)]
         fn word_at(bytes: &[u8], at: usize) -> u64 {
-            u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 of at least 17 bytes"))
+            u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 of at least 16 bytes"))
         }
         let RapidSecrets { seed, secrets } = &self.secrets;
-        let len = bytes.len();
+        let (len, more) = (bytes.len(), bytes.len() > 16);
         let (low, high) = widening_mul(word_at(bytes, 0) ^ secrets[2], word_at(bytes, 8) ^ seed);
-        let a = word_at(bytes, len - 16) ^ len as u64 ^ secrets[1];
-        let b = word_at(bytes, len - 8) ^ low ^ high;
+        let a = word_at(bytes, len - 16) ^ select_unpredictable(more, len as u64, 0) ^ secrets[1];
+        let b = word_at(bytes, len - 8) ^ select_unpredictable(more, low ^ high, seed ^ 16);
         let (low, high) = widening_mul(a, b);
         let (low, high) = widening_mul(low ^ 0xaaaa_aaaa_aaaa_aaaa, high ^ secrets[1] ^ len as u64);
         low ^ high
