@@ -31,24 +31,33 @@ impl Bmi2 {
     }
 }
 
+/// What works on a line right where it is asked to.
+pub(crate) trait OnLine: Copy {
+    fn bmi2(self) -> Bmi2;
+    fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool;
+    fn mark(self, place: PlaceMut<'_>, word: u64, windows: &Windows);
+}
+
 /// No work on a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Inline(Infallible);
 
-impl Inline {
+pub(crate) type InlineAvx2 = Inline;
+
+impl OnLine for Inline {
     #[inline(always)]
-    pub(crate) fn bmi2(self) -> Bmi2 {
+    fn bmi2(self) -> Bmi2 {
         match self.0 {}
     }
 
     #[inline(always)]
-    pub(crate) fn covers(self, place: Place<'_>, _: u64, _: &Windows) -> bool {
+    fn covers(self, place: Place<'_>, _: u64, _: &Windows) -> bool {
         let _ = place.parts();
         match self.0 {}
     }
 
     #[inline(always)]
-    pub(crate) fn mark(self, place: PlaceMut<'_>, _: u64, _: &Windows) {
+    fn mark(self, place: PlaceMut<'_>, _: u64, _: &Windows) {
         let _ = place.parts();
         match self.0 {}
     }

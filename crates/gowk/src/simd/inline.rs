@@ -1,9 +1,10 @@
-//! The work for one key, in the midst of any code: BMI2 and AVX-512 by inline assembly.
+//! The work for one key, in the midst of any code: BMI2, AVX2 and AVX-512 by inline assembly.
 //!
 //! Code for an instruction set is a function of its own, which other code cannot take in. For a single key the call, and the
 //! `vzeroupper` at its end, are a fifth of the work; and the loop that calls it loads anew, for each key, what it could have kept in
-//! registers. Assembly needs no such function. It uses the registers from `ymm16` on, which code for any machine never has, and whose upper
-//! halves nobody need clear. None is wider than 256 bits: for those that are, some processors lower their clock.
+//! registers. Assembly needs no such function. With AVX-512 it uses the registers from `ymm16` on, which code for any machine never has, and
+//! whose upper halves nobody need clear; with AVX2 the first three, and clears what it leaves. None is wider than 256 bits: for those that are,
+//! some processors lower their clock.
 //!
 //! What AVX-512 has besides: a word goes to all lanes in one step; the half of a line that has a lane's bit is a masked load, where a
 //! blend by a register is two or three steps; rotations count round, so that the bits above the five that say where need not be
@@ -14,7 +15,7 @@
 
 #![expect(clippy::unused_self, reason = "that there is one is the proof")]
 
-use super::{SALTS, Windows, avx2::Avx2};
+use super::{Lanes, SALTS, Windows, avx2::Avx2};
 use crate::store::{Place, PlaceMut};
 use core::arch::asm;
 
@@ -63,6 +64,110 @@ impl Bmi2 {
     }
 }
 
+/// What works on a line right where it is asked to. All of it is `#[inline(always)]`.
+pub(crate) trait OnLine: Copy {
+    /// Whose multiplications are in the same place.
+    fn bmi2(self) -> Bmi2;
+
+    /// As [`Machine::covers`](super::Machine::covers). Of the word the low half counts: to have cut the other off is an instruction.
+    fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool;
+
+    /// Sets the key's bits. What was there before [`covers`](Self::covers) tells, for those who want to know.
+    fn mark(self, place: PlaceMut<'_>, word: u64, windows: &Windows);
+}
+
+/// AVX2, on processors without AVX-512.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InlineAvx2(Bmi2);
+
+impl InlineAvx2 {
+    /// The proof, which AVX2 is. But in code that is all compiled for AVX, a call is none, and registers hold what clearing them would lose.
+    pub(super) fn new(bmi2: Bmi2) -> Option<Self> {
+        (!cfg!(target_feature = "avx")).then_some(Self(bmi2))
+    }
+}
+
+/// Where in its dword a lane's bit is: five bits.
+static FIVE_BITS: Lanes = Lanes([31; 8]);
+
+impl OnLine for InlineAvx2 {
+    #[inline(always)]
+    fn bmi2(self) -> Bmi2 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool {
+        let (first, byte) = place.parts();
+        let covered: u8;
+        // SAFETY: `self` proves AVX2; there is a line at that place, and a window where three bits of the word say; salts, lines and
+        // windows are aligned to 32 bytes. What is compiled for any machine keeps nothing in the upper halves of registers.
+        unsafe {
+            asm!(
+                "vmovd xmm0, {word:e}",
+                "vpbroadcastd ymm0, xmm0",
+                "and {word:e}, 0xe0",
+                "vpmulld ymm0, ymm0, [{salts}]",
+                "vmovaps ymm1, [{first} + {byte}]",
+                "vblendvps ymm1, ymm1, [{first} + {byte} + 32], ymm0",
+                "vpsrld ymm0, ymm0, 26",
+                "vpand ymm0, ymm0, [{five}]",
+                "vpsrlvd ymm1, ymm1, ymm0",
+                "vptest ymm1, [{windows} + {word}]",
+                "setc {covered}",
+                "vzeroupper",
+                word = inout(reg) word => _,
+                covered = out(reg_byte) covered,
+                salts = in(reg) &SALTS,
+                five = in(reg) &raw const FIVE_BITS,
+                first = in(reg) first,
+                byte = in(reg) byte,
+                windows = in(reg) windows,
+                out("xmm0") _,
+                out("xmm1") _,
+                options(pure, readonly, nostack),
+            );
+        }
+        covered != 0
+    }
+
+    #[inline(always)]
+    fn mark(self, place: PlaceMut<'_>, word: u64, windows: &Windows) {
+        let (first, byte) = place.parts();
+        // SAFETY: as in `covers`; the place is ours to write.
+        unsafe {
+            asm!(
+                "vmovd xmm0, {word:e}",
+                "vpbroadcastd ymm0, xmm0",
+                "and {word:e}, 0xe0",
+                "vpmulld ymm0, ymm0, [{salts}]",
+                "vmovdqa ymm1, [{windows} + {word}]",
+                "vpsrad ymm2, ymm0, 31",
+                "vpsrld ymm0, ymm0, 26",
+                "vpand ymm0, ymm0, [{five}]",
+                "vpsllvd ymm1, ymm1, ymm0",
+                "vpand ymm2, ymm2, ymm1",
+                "vpxor ymm1, ymm1, ymm2",
+                "vpor ymm1, ymm1, [{first} + {byte}]",
+                "vpor ymm2, ymm2, [{first} + {byte} + 32]",
+                "vmovdqa [{first} + {byte}], ymm1",
+                "vmovdqa [{first} + {byte} + 32], ymm2",
+                "vzeroupper",
+                word = inout(reg) word => _,
+                salts = in(reg) &SALTS,
+                five = in(reg) &raw const FIVE_BITS,
+                first = in(reg) first,
+                byte = in(reg) byte,
+                windows = in(reg) windows,
+                out("xmm0") _,
+                out("xmm1") _,
+                out("xmm2") _,
+                options(nostack),
+            );
+        }
+    }
+}
+
 /// Proof that the processor has AVX-512 with its parts F, VL and DQ, and BMI2: Intel's servers since 2017, AMD since 2022.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Inline(Bmi2);
@@ -79,16 +184,16 @@ impl Inline {
             cfg!(all(target_feature = "avx512f", target_feature = "avx512vl", target_feature = "avx512dq"));
         has.then_some(Self(bmi2))
     }
+}
 
-    /// What it proves besides.
+impl OnLine for Inline {
     #[inline(always)]
-    pub(crate) fn bmi2(self) -> Bmi2 {
+    fn bmi2(self) -> Bmi2 {
         self.0
     }
 
-    /// As [`Machine::covers`](super::Machine::covers). Of the word the low half counts: to have cut the other off is an instruction.
     #[inline(always)]
-    pub(crate) fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool {
+    fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool {
         let (first, byte) = place.parts();
         let lacking: u64;
         // SAFETY: `self` proves AVX-512; there is a line at that place, and a window where three bits of the word say; salts, lines and
@@ -120,9 +225,8 @@ impl Inline {
         lacking == 0
     }
 
-    /// Sets the key's bits. What was there before [`covers`](Self::covers) tells, for those who want to know.
     #[inline(always)]
-    pub(crate) fn mark(self, place: PlaceMut<'_>, word: u64, windows: &Windows) {
+    fn mark(self, place: PlaceMut<'_>, word: u64, windows: &Windows) {
         let (first, byte) = place.parts();
         // SAFETY: as in `covers`; the place is ours to write.
         unsafe {

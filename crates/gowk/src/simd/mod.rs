@@ -87,10 +87,10 @@ pub(crate) trait Task {
 pub(crate) use avx2::Avx2 as Wide;
 /// What works right where it is asked to, without a call.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(crate) use inline::{Bmi2, Inline};
+pub(crate) use inline::{Bmi2, Inline, InlineAvx2, OnLine};
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-pub(crate) use absent::{Bmi2, Inline, Wide};
+pub(crate) use absent::{Bmi2, Inline, InlineAvx2, OnLine, Wide};
 
 /// An instruction set that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +138,15 @@ impl Isa {
             Self::Portable => None,
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Self::Avx2(avx2) => Inline::detect(Bmi2::new(avx2)),
+        }
+    }
+
+    /// The same with AVX2 alone.
+    pub(crate) fn inline_avx2(self) -> Option<InlineAvx2> {
+        match self {
+            Self::Portable => None,
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Self::Avx2(avx2) => InlineAvx2::new(Bmi2::new(avx2)),
         }
     }
 
@@ -227,10 +236,19 @@ mod tests {
 
     #[test]
     fn what_needs_no_call_agrees_with_portable() {
-        let Some(inline) = Isa::best().inline() else {
-            std::eprintln!("this processor has no AVX-512: nothing to compare");
-            return;
-        };
+        match Isa::best().inline() {
+            Some(inline) => agrees_with_portable(inline),
+            None => std::eprintln!("this processor has no AVX-512: nothing to compare"),
+        }
+        match Isa::best().inline_avx2() {
+            Some(inline) => agrees_with_portable(inline),
+            None => {
+                std::eprintln!("this processor has no AVX2, or all is compiled for it: nothing to compare")
+            }
+        }
+    }
+
+    fn agrees_with_portable(inline: impl OnLine) {
         let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(2000));
         let inputs = (proptest::collection::vec(line(), 1..4), any::<u64>(), any::<u32>(), 1u32..=8);
         let agrees = |(lines, n, word, lanes): (Vec<Line>, u64, u32, u32)| {

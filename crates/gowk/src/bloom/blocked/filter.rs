@@ -10,7 +10,7 @@ use crate::{
     error::{Full, MergeError, ParamsError},
     filter::{Filter, Insert, Inserted, Merge},
     hash::{Digest, Hashed, Hasher, Key, RapidBy},
-    simd::{Inline, Isa, Lanes, Machine, Task, Wide, Windows},
+    simd::{Inline, InlineAvx2, Isa, Lanes, Machine, OnLine, Task, Wide, Windows},
     stats::{Family, Stats},
     store::{Blocks, BlocksMut, Heap, Line, NonEmpty, Store, StoreMut, ones},
 };
@@ -35,17 +35,17 @@ pub struct BlockedBloom<S = Heap> {
     pub(super) windows: Windows,
     pub(super) hasher: Hasher,
     pub(super) isa: Isa,
+    here: Here,
     short: Short,
     pub(super) store: NonEmpty<S>,
 }
 
 /// Whether keys take a short way, which is that of the default hash and one line or two, by far the commonest shapes, on a
 /// machine that is more than plain: one question for all three.
+///
 #[derive(Clone, Copy)]
 enum Short {
     No,
-    /// One line, without a call.
-    Here(Inline),
     Line(Wide),
     Pair(Wide),
 }
@@ -53,13 +53,30 @@ enum Short {
 impl Short {
     fn new(span: Span, hasher: &Hasher, isa: Isa) -> Self {
         let (Some(wide), Some(_)) = (isa.wide(), hasher.as_rapid()) else { return Self::No };
-        match (span, isa.inline()) {
-            (Span::Line, Some(here)) => Self::Here(here),
-            (Span::Line, None) => Self::Line(wide),
-            (Span::Pair, _) => Self::Pair(wide),
-            (Span::Quad, _) => Self::No,
+        match span {
+            Span::Line => Self::Line(wide),
+            Span::Pair => Self::Pair(wide),
+            Span::Quad => Self::No,
         }
     }
+
+    /// What works on one line without a call, if that is all that keys ask for.
+    fn here(self, isa: Isa) -> Here {
+        match (self, isa.inline(), isa.inline_avx2()) {
+            (Self::Line(_), Some(avx512), _) => Here::Avx512(avx512),
+            (Self::Line(_), None, Some(avx2)) => Here::Avx2(avx2),
+            _ => Here::No,
+        }
+    }
+}
+
+/// What works on one line without a call. Asked first, of a field by itself: as one of [`Short`] it would be a jump through a table, for each
+/// key that is inserted.
+#[derive(Clone, Copy, Debug)]
+enum Here {
+    No,
+    Avx512(Inline),
+    Avx2(InlineAvx2),
 }
 
 impl BlockedBloom {
@@ -103,7 +120,8 @@ impl<S: Store> BlockedBloom<S> {
     pub(crate) fn over(params: BlockedParams, hasher: Hasher, store: S) -> Self {
         let isa = Isa::best();
         let short = Short::new(params.span(), &hasher, isa);
-        Self { windows: *windows(params.lanes()), params, hasher, isa, short, store: NonEmpty::new(store) }
+        let (windows, here) = (*windows(params.lanes()), short.here(isa));
+        Self { windows, params, hasher, isa, here, short, store: NonEmpty::new(store) }
     }
 
     /// The bits.
@@ -163,8 +181,12 @@ impl<S: Store> Filter for BlockedBloom<S> {
     /// set does without moves.
     #[inline(always)]
     fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
+        match self.here {
+            Here::Avx512(here) => return self.covers_here(here, key),
+            Here::Avx2(here) => return self.covers_here(here, key),
+            Here::No => {}
+        }
         match self.short {
-            Short::Here(here) => self.covers_here(here, key),
             Short::Line(wide) => self.covers_short::<K, 1>(wide, key),
             Short::Pair(wide) => self.covers_short::<K, 2>(wide, key),
             Short::No => self.isa.run(Covers { filter: self, key }),
@@ -211,8 +233,12 @@ impl<S: StoreMut> Insert for BlockedBloom<S> {
 
     #[inline(always)]
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Inserted {
+        match self.here {
+            Here::Avx512(here) => return self.set_here(here, key),
+            Here::Avx2(here) => return self.set_here(here, key),
+            Here::No => {}
+        }
         match self.short {
-            Short::Here(here) => self.set_here(here, key),
             Short::Line(wide) => self.set_short::<K, 1>(wide, key),
             Short::Pair(wide) => self.set_short::<K, 2>(wide, key),
             Short::No => self.isa.run(Set { filter: self, key }),
@@ -322,7 +348,7 @@ impl<K: Key, S: StoreMut> Extend<K> for BlockedBloom<S> {
 /// The shortest way: the key is hashed, and its line worked on, right where it is asked for.
 impl<S: Store> BlockedBloom<S> {
     #[inline(always)]
-    fn covers_here<K: Key + ?Sized>(&self, here: Inline, key: &K) -> bool {
+    fn covers_here<K: Key + ?Sized>(&self, here: impl OnLine, key: &K) -> bool {
         let h1 = key.digest(&RapidBy { rapid: self.hasher.rapid(), by: here.bmi2() }).h1;
         here.covers(self.store.place(h1, here.bmi2()), h1, &self.windows)
     }
@@ -330,7 +356,7 @@ impl<S: Store> BlockedBloom<S> {
 
 impl<S: StoreMut> BlockedBloom<S> {
     #[inline(always)]
-    fn set_here<K: Key + ?Sized>(&mut self, here: Inline, key: &K) -> Inserted {
+    fn set_here<K: Key + ?Sized>(&mut self, here: impl OnLine, key: &K) -> Inserted {
         let h1 = key.digest(&RapidBy { rapid: self.hasher.rapid(), by: here.bmi2() }).h1;
         // Left out by the compiler where nobody asks what came of the insert, which is most often.
         let new = !here.covers(self.store.place(h1, here.bmi2()), h1, &self.windows);
@@ -574,15 +600,16 @@ mod tests {
         let (isa, hasher) = (Isa::best(), Hasher::new(5));
         for (items, fpp) in [(3, 0.01), (2000, 0.01), (2000, 0.001)] {
             let params = BlockedParams::for_fpp(items, fpp).unwrap();
-            let plain =
-                || BlockedBloom { short: Short::No, ..BlockedBloom::with_params(params, hasher).unwrap() };
-            let by_call = match params.span() {
-                Span::Line => isa.wide().map(Short::Line),
-                _ => isa.wide().map(Short::Pair),
+            let by = |short, here| BlockedBloom {
+                here,
+                short,
+                ..BlockedBloom::with_params(params, hasher).unwrap()
             };
-            let here = isa.inline().filter(|_| params.span() == Span::Line).map(Short::Here);
-            for short in [by_call, here].into_iter().flatten() {
-                let (mut expected, mut got) = (plain(), BlockedBloom { short, ..plain() });
+            let short = Short::new(params.span(), &hasher, isa);
+            let line = params.span() == Span::Line;
+            let avx2 = isa.inline_avx2().filter(|_| line).map_or(Here::No, Here::Avx2);
+            for here in [Here::No, avx2, short.here(isa)] {
+                let (mut expected, mut got) = (by(Short::No, Here::No), by(short, here));
                 for key in 0..items {
                     let text = alloc::format!("key number {key}");
                     assert_eq!(got.insert(&key), expected.insert(&key));
