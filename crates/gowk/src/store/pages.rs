@@ -18,6 +18,10 @@ const HUGE: usize = 2 << 20;
 /// huge page half empty would be memory that nobody asked for.
 const HUGE_FROM: usize = 4 << 20;
 
+/// From this size on small pages are asked for all at once: each by itself, when it is first written, costs more than to clear it.
+#[cfg(all(feature = "std", target_os = "linux", not(miri)))]
+const POPULATED_FROM: usize = 256 << 10;
+
 /// Whether large memory begins on a huge page.
 static WHOLE: AtomicBool = AtomicBool::new(cfg!(all(feature = "std", target_os = "linux", not(miri))));
 
@@ -50,12 +54,18 @@ pub fn advise_huge<T>(memory: &mut Vec<T>) {
 #[cfg(all(feature = "std", target_os = "linux", not(miri)))]
 pub(super) unsafe fn advise(start: *mut u8, bytes: usize) {
     const PAGE: usize = 4096;
-    if bytes < HUGE_FROM {
+    if bytes < POPULATED_FROM {
         return;
     }
     let skipped = start.align_offset(PAGE);
     let len = (bytes - skipped) & !(PAGE - 1);
     let first = start.wrapping_add(skipped);
+    if bytes < HUGE_FROM {
+        // SAFETY: whole pages inside memory that is the caller's; what they hold stays. A kernel before 5.14 does not know it, and gives
+        // pages one by one.
+        unsafe { libc::madvise(first.cast(), len, libc::MADV_POPULATE_WRITE) };
+        return;
+    }
     let to_the_end_of_a_huge_page = (start as usize + bytes).next_multiple_of(HUGE) - first as usize;
     // SAFETY: whole pages inside memory that is the caller's, which says that what they hold may be lost. The second call goes on to
     // where the last huge page ends: it changes no content, and the page would be a small one else, though what lies behind us
