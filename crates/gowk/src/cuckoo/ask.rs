@@ -1,47 +1,103 @@
-//! Lookups in bulk, of the common shape: two buckets of four slots, each read by one load.
-//!
-//! Where a print moves a key depends on nothing else, and there are few prints. So a long call begins with a table of it, which
-//! takes a quarter of the first-level cache and saves three of the six multiplications of a key.
+//! Lookups in bulk, of the common shape: two buckets of four slots, each read by one load. Eight keys at once.
 
 use super::{
     layout::Layout,
     slots::{Lanes, Word},
 };
 use crate::{
-    bulk::{Ahead, Source, Stages},
+    bulk::{Ahead, GROUP, Groups, Source, Stages, grouped},
     hash::Digest,
-    store::Line,
+    store::{Line, prefetch_byte},
 };
 
-/// The most bits of a print that the table is made for.
-const TABLE_BITS: u32 = 10;
+/// From how many bytes on a bulk call asks for memory ahead.
+const FETCHED_FROM: usize = if cfg!(test) { 4096 } else { 24 << 20 };
 
 /// Answers whether the tags of these digests are in their buckets.
 #[inline(always)]
 pub(super) fn ask(layout: Layout, lanes: &Lanes, lines: &[Line], source: impl Source, answers: &mut [bool]) {
-    let prints = layout.prints();
-    let pays = prints <= 1 << TABLE_BITS && answers.len() >= 8 * prints;
     let (ones, highs) = lanes.narrow_masks();
-    let ahead = Ahead::<128>::of(2, size_of_val(lines));
-    if !pays {
-        let ask = Ask::<false> { layout, lanes, lines, ones, highs, table: &[0; 1 << TABLE_BITS] };
-        return source.answered(ahead, ask, answers);
+    let ask = Ask { layout, lanes, lines, ones, highs };
+    let far = size_of_val(lines) >= FETCHED_FROM;
+    match layout.is_short() {
+        true => {
+            let ahead = far.then(|| Ahead::of(2, size_of_val(lines)));
+            grouped(source.hashes(), ahead, ask, answers);
+        }
+        false => source.answered(Ahead::<128>::of(2, size_of_val(lines)), ask, answers),
     }
-    let mut table = [0; 1 << TABLE_BITS];
-    for (print, shift) in (0..).zip(&mut table[..prints]) {
-        *shift = layout.shift(1, print);
-    }
-    let ask = Ask::<true> { layout, lanes, lines, ones, highs, table: &table };
-    source.answered(ahead, ask, answers);
 }
 
-struct Ask<'a, const TABLE: bool> {
+#[derive(Clone, Copy)]
+struct Ask<'a> {
     layout: Layout,
     lanes: &'a Lanes,
     lines: &'a [Line],
     ones: u64,
     highs: u64,
-    table: &'a [u64; 1 << TABLE_BITS],
+}
+
+/// Both buckets of eight keys: where they begin, in bytes and in bits behind them, and what they are compared with.
+#[derive(Clone, Copy)]
+struct Nests {
+    bytes: [[u64; GROUP]; 2],
+    shifts: [[u64; GROUP]; 2],
+    tags: [[u64; GROUP]; 2],
+}
+
+/// Loops, not closures, which may be compiled for any machine.
+#[expect(
+    clippy::needless_range_loop,
+    reason = "all arrays of eight by one index, so that they become vectors"
+)]
+impl Groups for Ask<'_> {
+    type Places = Nests;
+
+    #[inline(always)]
+    fn find(self, hashes: [u64; GROUP]) -> Nests {
+        let empty = [[0; GROUP]; 2];
+        let mut nests = Nests { bytes: empty, shifts: empty, tags: empty };
+        let width = self.lanes.width;
+        for i in 0..GROUP {
+            let print = self.layout.print(hashes[i]);
+            let places = self.layout.short_places(hashes[i], print);
+            for j in 0..2 {
+                let bit = self.lanes.short_bit::<4>(self.layout.bucket(places[j]));
+                (nests.bytes[j][i], nests.shifts[j][i]) = (bit / 8, bit % 8);
+                let tag = self.layout.tag(places[j], print);
+                let two = tag | tag << width;
+                nests.tags[j][i] = two | two << (2 * width);
+            }
+        }
+        nests
+    }
+
+    #[inline(always)]
+    fn fetch(self, nests: &Nests) {
+        // Every ninth time the eight bytes of a bucket lie in two lines.
+        for byte in nests.bytes.as_flattened() {
+            prefetch_byte(self.lines, *byte as usize);
+            prefetch_byte(self.lines, *byte as usize + 7);
+        }
+    }
+
+    #[inline(always)]
+    fn answer(self, nests: &Nests, answers: &mut [bool; GROUP]) {
+        let mut found = [0; GROUP];
+        for j in 0..2 {
+            let mut words = [0; GROUP];
+            for i in 0..GROUP {
+                words[i] = u64::read(self.lines, 8 * nests.bytes[j][i]);
+            }
+            for i in 0..GROUP {
+                let differ = words[i] >> (nests.shifts[j][i] & 63) ^ nests.tags[j][i];
+                found[i] |= differ.wrapping_sub(self.ones) & !differ;
+            }
+        }
+        for i in 0..GROUP {
+            answers[i] = found[i] & self.highs != 0;
+        }
+    }
 }
 
 /// A bucket on its way, and what it is compared with.
@@ -51,7 +107,8 @@ struct Nest {
     tags: u64,
 }
 
-impl<const TABLE: bool> Stages for Ask<'_, TABLE> {
+/// Of tables so large that a place does not fit 32 bits.
+impl Stages for Ask<'_> {
     type Item = Digest;
     type Answer = bool;
     type Place = [Nest; 2];
@@ -59,13 +116,7 @@ impl<const TABLE: bool> Stages for Ask<'_, TABLE> {
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> [Nest; 2] {
         let Self { layout, lanes, lines, ones, .. } = self;
-        let print = layout.print(digest);
-        let shift = match TABLE {
-            // The remainder is the print itself; it shows that the table has it.
-            true => self.table[print as usize % self.table.len()],
-            false => layout.shift(1, print),
-        };
-        let spot = layout.spot_of_two(digest, print, shift);
+        let spot = layout.spot::<2>(digest);
         spot.places.map(|place| {
             let bucket = layout.bucket(place);
             lanes.fetch::<4>(lines, bucket);

@@ -59,27 +59,28 @@ impl Layout {
     /// Where a key may be.
     #[inline(always)]
     pub(super) fn spot<const D: usize>(&self, digest: Digest) -> Spot<D> {
-        let print = self.print(digest);
+        let print = self.print(digest.h1);
         self.around(scale(digest.h1, self.range), print)
     }
 
-    /// As [`spot`](Self::spot) of two candidates, where it is known how far the print moves the key.
+    /// Whether a place is a number of 32 bits.
+    pub(super) fn is_short(&self) -> bool {
+        self.range <= MOST_SHORT
+    }
+
+    /// The two candidates of a key, of places that [are short](Self::is_short): without a multiplication of more than 32 bits by 32, or of
+    /// which the upper half counts, so that the compiler makes vectors of them.
     #[inline(always)]
-    pub(super) fn spot_of_two(&self, digest: Digest, print: u64, shift: u64) -> Spot<2> {
-        let first = scale(digest.h1, self.range);
-        Spot { places: [first, self.mirror(first, shift)], print }
+    pub(super) fn short_places(&self, h1: u64, print: u64) -> [u64; 2] {
+        let first = scale_short(h1, self.range);
+        [first, self.mirror(first, scale_short(mixed(1, print), self.range))]
     }
 
     /// The print of a key. 0 marks an empty slot, so 0 becomes 1. That makes 1 twice as likely; `sizing` counts with it.
     #[inline(always)]
-    pub(super) fn print(&self, digest: Digest) -> u64 {
-        let print = digest.h1 & self.print_mask;
+    pub(super) fn print(&self, h1: u64) -> u64 {
+        let print = h1 & self.print_mask;
         print + u64::from(print == 0)
-    }
-
-    /// How many prints there are, with 0.
-    pub(super) fn prints(&self) -> usize {
-        self.print_mask as usize + 1
     }
 
     /// The place of the tag that is in a bucket.
@@ -134,8 +135,7 @@ impl Layout {
         if part == 0 {
             return 0;
         }
-        let mixed = (print << 2 | part).wrapping_mul(Digest::SPREAD);
-        scale((mixed ^ mixed >> 32).wrapping_mul(Digest::SPREAD), self.range)
+        scale(mixed(part, print), self.range)
     }
 
     /// The bucket of a place.
@@ -149,6 +149,23 @@ impl Layout {
     pub(super) fn tag(&self, place: u64, print: u64) -> u64 {
         print << self.spare | place & self.spare_mask
     }
+}
+
+/// What says how far a print moves a key in a part.
+#[inline(always)]
+fn mixed(part: u64, print: u64) -> u64 {
+    let mixed = (print << 2 | part).wrapping_mul(Digest::SPREAD);
+    (mixed ^ mixed >> 32).wrapping_mul(Digest::SPREAD)
+}
+
+/// The places that a short table may have: as many as 32 bits number, and fewer in tests, which have none that large.
+const MOST_SHORT: u64 = if cfg!(test) { 1 << 14 } else { u32::MAX as u64 };
+
+/// As [`scale`], for a range of 32 bits.
+#[inline(always)]
+fn scale_short(word: u64, range: u64) -> u64 {
+    let range = u64::from(range as u32);
+    ((word >> 32) * range + ((u64::from(word as u32) * range) >> 32)) >> 32
 }
 
 /// A well mixed word as a number below `range`.

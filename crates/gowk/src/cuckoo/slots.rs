@@ -108,6 +108,12 @@ impl Lanes {
         bucket * (B as u64 * u64::from(self.width))
     }
 
+    /// As [`bit`](Self::bit), of a bucket whose number has 32 bits.
+    #[inline(always)]
+    pub(super) fn short_bit<const B: usize>(&self, bucket: u64) -> u64 {
+        u64::from(bucket as u32) * u64::from(B as u32 * self.width)
+    }
+
     /// Asks for a bucket: every ninth time its eight bytes lie in two lines of the cache.
     #[inline(always)]
     pub(super) fn fetch<const B: usize>(&self, lines: &[Line], bucket: u64) {

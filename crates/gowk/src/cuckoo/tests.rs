@@ -167,6 +167,35 @@ fn bulk_and_single_calls_agree() {
     }
 }
 
+/// Near memory, far memory, and places too many for eight keys at once: tests have all three within some thousand keys. After growth and
+/// shrinking, when places are in tags; any number of keys, at hand or one by one.
+#[test]
+fn however_many_are_asked_the_answers_are_those_of_single_lookups() {
+    for (n, fpp) in [(0, 0.01), (50, 0.01), (3_000, 0.3), (3_000, 0.01), (20_000, 1e-3), (90_000, 0.01)] {
+        let made = CuckooParams::for_fpp(n.max(1), fpp).unwrap();
+        let growing = CuckooParams::growing(n / 5 + 1, 2 * n + 1, fpp).unwrap();
+        let large = CuckooParams::for_fpp(4 * n + 1, fpp).unwrap();
+        for (params, shrunk) in [(made, false), (growing, false), (large, true)] {
+            let mut filter = Cuckoo::with_params(params, Hasher::new(4)).unwrap();
+            members(n).for_each(|key| {
+                filter.insert(&key).unwrap();
+            });
+            if shrunk {
+                filter.shrink_to_fit().unwrap();
+            }
+            let asked: Vec<u64> = members(n.min(400)).chain(strangers(400)).collect();
+            let single: Vec<bool> = asked.iter().map(|key| filter.may_contain(key)).collect();
+            for count in [0, 1, 7, 8, 9, 64, 65, asked.len()] {
+                let count = count.min(asked.len());
+                assert_eq!(filter.may_contain_many(&asked[..count]), single[..count], "{n} keys at {fpp}");
+                let mut streamed = alloc::vec![false; count];
+                filter.answer(asked.iter().map(|key| filter.hasher().digest(key)), &mut streamed);
+                assert_eq!(streamed, single[..count]);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_made_filter_takes_all_the_keys_it_was_made_for() {
     for n in (1..60).chain([100, 300, 1_000, 30_000]) {
