@@ -208,6 +208,11 @@ mod tests {
 
     proptest! {
         #[test]
+        fn short_ranges_are_scaled_to_alike(word: u64, range in 1..=u64::from(u32::MAX)) {
+            prop_assert_eq!(scale_short(word, range), scale(word, range));
+        }
+
+        #[test]
         fn each_candidate_tells_all_others(
             buckets in prop_oneof![1u64..20, 1u64..1 << 28], print in 4u32..=16, spare in 0u32..=16, h1: u64,
         ) {

@@ -445,6 +445,20 @@ mod tests {
         }
 
         #[test]
+        fn eight_slots_are_where_each_is(
+            numbers: [u64; EIGHT], moves: [u64; 4], range in 1u64..=LOW - (4 << MOST_LOG), log in 0..=MOST_LOG, bits in 1u32..=32,
+        ) {
+            let (chain, width) = (Chain::new(range, log), Long::new(bits).unwrap());
+            let found = chain.eight(&numbers, &moves.map(|moved| [moved; EIGHT]), width);
+            for (i, &n) in numbers.iter().enumerate() {
+                let places = chain.slots(n, moves).get().map(|slot| width.find(slot));
+                prop_assert_eq!(found.bytes.map(|bytes| bytes[i]), places.map(|place| place.0));
+                prop_assert_eq!(found.shifts.map(|shifts| shifts[i]), places.map(|place| place.1));
+                prop_assert!(found.bytes[3][i] <= found.end);
+            }
+        }
+
+        #[test]
         fn no_slot_lies_beyond_the_last(n: u64, moves: [u64; 4], range in 1..=MOST_RANGE, log in 0..=MOST_LOG) {
             let found = Chain::new(range, log).slots(n, moves).get();
             prop_assert!(found.is_sorted() && found[3] < range + (3 << log));
