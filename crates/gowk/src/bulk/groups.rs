@@ -30,8 +30,8 @@ const MOST: usize = 16;
 
 /// Answers all hashes, or as many as there is room for answers.
 ///
-/// Near memory is not asked for ahead: of code this short a processor holds so many keys at once that asking takes longer than waiting.
-/// 2.1 to 2.8 ns for three slots a key, in a megabyte.
+/// Near memory is not asked for ahead: of code this short a processor holds so many keys at once that asking takes longer than waiting. Three
+/// slots a key, in a megabyte, take 2.3 ns so, and 2.8 with asking.
 #[inline(always)]
 pub(crate) fn grouped<G: Groups>(
     hashes: impl Hashes,
