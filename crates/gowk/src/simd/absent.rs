@@ -1,6 +1,6 @@
 //! What this machine does not have: proofs that there are none of, so that code may ask for them everywhere.
 
-use super::{Task, Windows};
+use super::{OnLine, Task, Windows};
 use crate::store::{Place, PlaceMut};
 use core::convert::Infallible;
 
@@ -31,20 +31,14 @@ impl Bmi2 {
     }
 }
 
-/// What works on a line right where it is asked to.
-pub(crate) trait OnLine: Copy {
-    fn bmi2(self) -> Bmi2;
-    fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool;
-    fn mark(self, place: PlaceMut<'_>, word: u64, windows: &Windows);
-}
-
-/// No work on a line is.
+/// No work on a line is, of neither sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Inline(Infallible);
+pub(crate) struct Absent<const SORT: usize>(Infallible);
 
-pub(crate) type InlineAvx2 = Inline;
+pub(crate) type Inline = Absent<0>;
+pub(crate) type InlineAvx2 = Absent<1>;
 
-impl OnLine for Inline {
+impl<const SORT: usize> OnLine for Absent<SORT> {
     #[inline(always)]
     fn bmi2(self) -> Bmi2 {
         match self.0 {}

@@ -15,7 +15,7 @@
 
 #![expect(clippy::unused_self, reason = "that there is one is the proof")]
 
-use super::{Lanes, SALTS, Windows, avx2::Avx2};
+use super::{Lanes, OnLine, SALTS, Windows, avx2::Avx2};
 use crate::store::{Place, PlaceMut};
 use core::arch::asm;
 
@@ -62,18 +62,6 @@ impl Bmi2 {
         }
         shifted
     }
-}
-
-/// What works on a line right where it is asked to. All of it is `#[inline(always)]`.
-pub(crate) trait OnLine: Copy {
-    /// Whose multiplications are in the same place.
-    fn bmi2(self) -> Bmi2;
-
-    /// As [`Machine::covers`](super::Machine::covers). Of the word the low half counts: to have cut the other off is an instruction.
-    fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool;
-
-    /// Sets the key's bits. What was there before [`covers`](Self::covers) tells, for those who want to know.
-    fn mark(self, place: PlaceMut<'_>, word: u64, windows: &Windows);
 }
 
 /// AVX2, on processors without AVX-512.

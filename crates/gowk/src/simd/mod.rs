@@ -16,7 +16,7 @@ pub mod bytes;
 mod inline;
 pub(crate) mod portable;
 
-use crate::store::{Line, SharedLine};
+use crate::store::{Line, Place, PlaceMut, SharedLine};
 
 /// Which lanes of a line a key uses: a 1 in the low bit of each, for the eight places where the window may begin.
 #[derive(Debug, Clone, Copy)]
@@ -82,15 +82,27 @@ pub(crate) trait Task {
     fn run(self, machine: impl Machine) -> Self::Output;
 }
 
+/// What works on a line right where it is asked to. All of it is `#[inline(always)]`.
+pub(crate) trait OnLine: Copy {
+    /// Whose multiplications are in the same place.
+    fn bmi2(self) -> Bmi2;
+
+    /// As [`Machine::covers`](Machine::covers). Of the word the low half counts: to have cut the other off is an instruction.
+    fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool;
+
+    /// Sets the key's bits. What was there before [`covers`](Self::covers) tells, for those who want to know.
+    fn mark(self, place: PlaceMut<'_>, word: u64, windows: &Windows);
+}
+
 /// An instruction set that is more than plain Rust, and proof that this processor has it.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use avx2::Avx2 as Wide;
 /// What works right where it is asked to, without a call.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(crate) use inline::{Bmi2, Inline, InlineAvx2, OnLine};
+pub(crate) use inline::{Bmi2, Inline, InlineAvx2};
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-pub(crate) use absent::{Bmi2, Inline, InlineAvx2, OnLine, Wide};
+pub(crate) use absent::{Bmi2, Inline, InlineAvx2, Wide};
 
 /// An instruction set that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
