@@ -20,6 +20,7 @@ pub mod hash;
 mod histogram;
 mod params;
 mod plan;
+mod range;
 #[allow(unsafe_code, reason = "intrinsics; one of the two doors")]
 mod simd;
 pub mod sketch;

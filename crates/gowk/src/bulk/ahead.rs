@@ -7,6 +7,12 @@ pub struct Ahead<const MOST: usize>(usize);
 /// From so many bytes on, memory is far: below, it is in a cache, or in good part.
 const FAR_FROM: usize = if cfg!(test) { 4096 } else { 24 << 20 };
 
+/// Whether memory of so many bytes is far.
+#[inline(always)]
+pub(crate) fn is_far(bytes: usize) -> bool {
+    bytes >= FAR_FROM
+}
+
 /// How many lines of near memory are on their way at once.
 const NEAR_LINES: usize = 64;
 
@@ -23,10 +29,10 @@ impl<const MOST: usize> Ahead<MOST> {
     #[inline(always)]
     pub(crate) fn of(lines: usize, bytes: usize) -> Self {
         const { assert!(MOST.is_power_of_two() && MOST >= 4) };
-        let keys = match bytes < FAR_FROM {
-            true => (NEAR_LINES / lines.max(1)).next_power_of_two(),
+        let keys = match is_far(bytes) {
+            false => (NEAR_LINES / lines.max(1)).next_power_of_two(),
             // Rounded down: half as many again do not fit.
-            false => 1 << (FAR_LINES / lines.max(1)).max(1).ilog2().min(FAR_KEYS.ilog2()),
+            true => 1 << (FAR_LINES / lines.max(1)).max(1).ilog2().min(FAR_KEYS.ilog2()),
         };
         Self(keys.clamp(4, MOST))
     }

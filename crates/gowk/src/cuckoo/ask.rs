@@ -10,21 +10,15 @@ use crate::{
     store::{Line, prefetch_byte},
 };
 
-/// From how many bytes on a bulk call asks for memory ahead.
-const FETCHED_FROM: usize = if cfg!(test) { 4096 } else { 24 << 20 };
-
 /// Answers whether the tags of these digests are in their buckets.
 #[inline(always)]
 pub(super) fn ask(layout: Layout, lanes: &Lanes, lines: &[Line], source: impl Source, answers: &mut [bool]) {
     let (ones, highs) = lanes.narrow_masks();
     let ask = Ask { layout, lanes, lines, ones, highs };
-    let far = size_of_val(lines) >= FETCHED_FROM;
+    let bytes = size_of_val(lines);
     match layout.is_short() {
-        true => {
-            let ahead = far.then(|| Ahead::of(2, size_of_val(lines)));
-            grouped(source.hashes(), ahead, ask, answers);
-        }
-        false => source.answered(Ahead::<128>::of(2, size_of_val(lines)), ask, answers),
+        true => grouped(source.hashes(), 2, bytes, ask, answers),
+        false => source.answered(Ahead::<128>::of(2, bytes), ask, answers),
     }
 }
 

@@ -5,7 +5,10 @@
 //! tell the place. Doubling the table gives the top one of those bits to the bucket; halving takes it back.
 
 use super::sizing::CuckooParams;
-use crate::hash::Digest;
+use crate::{
+    hash::Digest,
+    range::{MOST_SHORT, scale, scale_short},
+};
 
 /// The most bits of a print.
 pub(super) const MOST_PRINT: u32 = 16;
@@ -158,22 +161,6 @@ fn mixed(part: u64, print: u64) -> u64 {
     (mixed ^ mixed >> 32).wrapping_mul(Digest::SPREAD)
 }
 
-/// The places that a short table may have: as many as 32 bits number, and fewer in tests, which have none that large.
-const MOST_SHORT: u64 = if cfg!(test) { 1 << 14 } else { u32::MAX as u64 };
-
-/// As [`scale`], for a range of 32 bits.
-#[inline(always)]
-fn scale_short(word: u64, range: u64) -> u64 {
-    let range = u64::from(range as u32);
-    ((word >> 32) * range + ((u64::from(word as u32) * range) >> 32)) >> 32
-}
-
-/// A well mixed word as a number below `range`.
-#[inline(always)]
-fn scale(word: u64, range: u64) -> u64 {
-    ((u128::from(word) * u128::from(range)) >> 64) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::{super::sizing::Shape, *};
@@ -207,11 +194,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn short_ranges_are_scaled_to_alike(word: u64, range in 1..=u64::from(u32::MAX)) {
-            prop_assert_eq!(scale_short(word, range), scale(word, range));
-        }
-
         #[test]
         fn each_candidate_tells_all_others(
             buckets in prop_oneof![1u64..20, 1u64..1 << 28], print in 4u32..=16, spare in 0u32..=16, h1: u64,

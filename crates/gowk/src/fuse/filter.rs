@@ -221,19 +221,19 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
                 Arity::Four => source.answered(ahead, Asking::<_, 4> { layout, lines, width }, answers),
             };
         }
-        let ahead = (size_of_val(lines) >= FETCHED_FROM).then(|| Ahead::of(3, size_of_val(lines)));
-        let hashes = source.hashes();
+        let (hashes, bytes) = (source.hashes(), size_of_val(lines));
         match *shape {
-            Shape::Bytes(width) => grouped(hashes, ahead, Asking::<_, 3> { layout, lines, width }, answers),
-            Shape::Short(width) => grouped(hashes, ahead, Asking::<_, 3> { layout, lines, width }, answers),
-            Shape::Long(width) => grouped(hashes, ahead, Asking::<_, 3> { layout, lines, width }, answers),
-            Shape::Four(width) => grouped(hashes, ahead, Asking::<_, 4> { layout, lines, width }, answers),
+            Shape::Bytes(width) => {
+                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width }, answers)
+            }
+            Shape::Short(width) => {
+                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width }, answers)
+            }
+            Shape::Long(width) => grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width }, answers),
+            Shape::Four(width) => grouped(hashes, 4, bytes, Asking::<_, 4> { layout, lines, width }, answers),
         }
     }
 }
-
-/// From how many bytes on a bulk call asks for memory ahead.
-const FETCHED_FROM: usize = if cfg!(test) { 4096 } else { 24 << 20 };
 
 #[derive(Clone, Copy)]
 struct Asking<'a, W, const K: usize> {

@@ -4,7 +4,10 @@
 //! segment. So the last slot is the farthest, and where it can be read, all can.
 
 use super::{Line, prefetch_byte};
-use crate::simd::Bmi2;
+use crate::{
+    range::{MOST_SHORT, scale, scale_short},
+    simd::Bmi2,
+};
 
 /// A chain: segments of 2^`log` slots, and `range` places that a key may begin at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ impl Chain {
     /// The place that a number names: all alike often, rising with the number.
     #[inline(always)]
     pub(crate) fn place(self, n: u64) -> u64 {
-        ((u128::from(n) * u128::from(self.range)) >> 64) as u64
+        scale(n, self.range)
     }
 
     /// Slot j of K of the key at a place.
@@ -87,12 +90,10 @@ impl Chain {
         moves: &[[u64; EIGHT]; K],
         width: W,
     ) -> FoundEight<K> {
-        let range = u64::from(self.range as u32);
         let end = width.find(self.slot::<K>(self.place(u64::MAX), K - 1, 0)).0;
         let mut found = FoundEight { bytes: [[0; EIGHT]; K], shifts: [[0; EIGHT]; K], end };
         for i in 0..EIGHT {
-            let low = ((numbers[i] & LOW) * range) >> 32;
-            let place = ((numbers[i] >> 32) * range + low) >> 32;
+            let place = scale_short(numbers[i], self.range);
             for j in 0..K {
                 (found.bytes[j][i], found.shifts[j][i]) =
                     width.find(self.slot::<K>(place, j, moves[j][i]) & LOW);
@@ -101,9 +102,6 @@ impl Chain {
         found
     }
 }
-
-/// The slots that a short chain may have: as many as 32 bits number, and fewer in tests, which have none that long.
-const MOST_SHORT: u64 = if cfg!(test) { 1 << 16 } else { LOW };
 
 /// The lower half of a word.
 const LOW: u64 = u32::MAX as u64;

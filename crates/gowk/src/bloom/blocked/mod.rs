@@ -55,7 +55,9 @@ pub(crate) mod codec;
 mod filter;
 mod fold;
 mod layout;
+mod many;
 mod places;
+mod single;
 mod sizing;
 
 pub use atomic::AtomicBlockedBloom;
