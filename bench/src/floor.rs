@@ -11,8 +11,17 @@ use serde::Serialize;
 use crate::clock::best_of;
 use crate::keys::{mix, scale};
 
-/// How many lines ahead the memory is told what comes: the better of two distances is the floor. Far memory wants the longer one.
-const AHEAD: [usize; 2] = [64, 128];
+/// How many lines ahead the memory is told what comes, and into which cache it goes: the best way is the floor. Far memory wants the longer
+/// distance, and on some processors the second-level cache.
+const WAYS: [(usize, Level); 4] =
+    [(64, Level::First), (128, Level::First), (64, Level::Second), (128, Level::Second)];
+
+/// A cache.
+#[derive(Clone, Copy)]
+enum Level {
+    First,
+    Second,
+}
 const HUGE_PAGE: usize = 2 << 20;
 
 /// Nanoseconds per line, each line chosen at random and independently of the others.
@@ -48,12 +57,11 @@ pub(crate) fn measure(items: usize, touches: usize) -> FloorFigures {
     let mut region = Region::new(bytes.div_ceil(size_of::<Line>()));
     let words: Vec<u64> = (0..touches as u64).map(mix).collect();
     let lines = region.lines();
-    let [read, further] =
-        AHEAD.map(|ahead| best_of(touches, || black_box(read_ahead(lines, &words, ahead))).1);
+    let read =
+        WAYS.map(|(ahead, into)| best_of(touches, || black_box(read_ahead(lines, &words, ahead, into))).1);
     let (_, read_plain) = best_of(touches, || black_box(read_plain(lines, &words)));
-    let [write, writing_further] =
-        AHEAD.map(|ahead| best_of(touches, || write_ahead(lines, &words, ahead)).1);
-    let (read, write) = (read.min(further), write.min(writing_further));
+    let write = WAYS.map(|(ahead, into)| best_of(touches, || write_ahead(lines, &words, ahead, into)).1);
+    let [read, write] = [read, write].map(|ways| ways.into_iter().fold(f64::INFINITY, f64::min));
     FloorFigures { bytes, read, read_plain, write }
 }
 
@@ -64,23 +72,23 @@ fn read_plain(lines: &[Line], words: &[u64]) -> u64 {
 }
 
 #[inline(never)]
-fn read_ahead(lines: &[Line], words: &[u64], ahead: usize) -> u64 {
+fn read_ahead(lines: &[Line], words: &[u64], ahead: usize, into: Level) -> u64 {
     let count = lines.len() as u64;
     let mut sum = 0;
     for (word, later) in words.iter().zip(looking_ahead(words, ahead)) {
         prefetch_words(later);
-        prefetch(&raw const lines[scale(*later, count) as usize]);
+        prefetch(&raw const lines[scale(*later, count) as usize], into);
         sum ^= lines[scale(*word, count) as usize].0[0];
     }
     sum
 }
 
 #[inline(never)]
-fn write_ahead(lines: &mut [Line], words: &[u64], ahead: usize) {
+fn write_ahead(lines: &mut [Line], words: &[u64], ahead: usize, into: Level) {
     let count = lines.len() as u64;
     for (word, later) in words.iter().zip(looking_ahead(words, ahead)) {
         prefetch_words(later);
-        prefetch(&raw const lines[scale(*later, count) as usize]);
+        prefetch(&raw const lines[scale(*later, count) as usize], into);
         lines[scale(*word, count) as usize].0[0] |= 1 << (word & 63);
     }
 }
@@ -91,20 +99,23 @@ fn looking_ahead(words: &[u64], ahead: usize) -> impl Iterator<Item = &u64> {
     later.iter().chain(first)
 }
 
-fn prefetch<T>(place: *const T) {
+fn prefetch<T>(place: *const T, into: Level) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint, which no address makes wrong.
     unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(place.cast());
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        match into {
+            Level::First => _mm_prefetch::<_MM_HINT_T0>(place.cast()),
+            Level::Second => _mm_prefetch::<_MM_HINT_T1>(place.cast()),
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
+    let _ = (place, into);
 }
 
 /// Asks for the words some way behind this one: a processor that fetches as many lines as it can does not do so by itself.
 fn prefetch_words(word: &u64) {
-    prefetch(ptr::from_ref(word).wrapping_add(256));
+    prefetch(ptr::from_ref(word).wrapping_add(256), Level::First);
 }
 
 /// Lines on huge pages, where the kernel gives them.
@@ -163,11 +174,11 @@ mod tests {
     #[test]
     fn every_loop_visits_every_word() {
         let words: Vec<u64> = (0..1000).map(mix).collect();
-        for ahead in AHEAD {
+        for (ahead, into) in WAYS {
             let mut region = Region::new(100);
             let lines = region.lines();
-            assert_eq!(read_ahead(lines, &words, ahead), read_plain(lines, &words));
-            write_ahead(lines, &words, ahead);
+            assert_eq!(read_ahead(lines, &words, ahead, into), read_plain(lines, &words));
+            write_ahead(lines, &words, ahead, into);
             let hit = |word: u64| lines[scale(word, 100) as usize].0[0] >> (word & 63) & 1;
             assert!(words.iter().all(|&word| hit(word) == 1));
         }

@@ -29,7 +29,7 @@ use crate::{
     params::{Promise, checked_fpp, checked_items, keys_for_empty, least, textbook_bits},
     simd::{Isa, Lanes, Machine, Task},
     stats::{Family, Stats},
-    store::{Heap, Line, Store, StoreMut, addressable, ones, prefetch, split_blocks, split_blocks_mut},
+    store::{Fetch, Heap, Line, Store, StoreMut, addressable, ones, split_blocks, split_blocks_mut},
 };
 use alloc::{vec, vec::Vec};
 use core::fmt;
@@ -425,7 +425,8 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let blocks = split_blocks(self.filter.store.lines());
-        let questions = Answering { machine, count: self.filter.params.blocks, blocks };
+        let by = Fetch::of(size_of_val(blocks));
+        let questions = Answering { machine, count: self.filter.params.blocks, blocks, by };
         let ahead = Ahead::<128>::of(1, size_of_val(blocks));
         self.source.answered(ahead, questions, self.answers);
     }
@@ -435,6 +436,7 @@ struct Answering<'a, M> {
     machine: M,
     count: u64,
     blocks: &'a [[u32; 8]],
+    by: Fetch,
 }
 
 impl<M: Machine> Stages for Answering<'_, M> {
@@ -444,7 +446,7 @@ impl<M: Machine> Stages for Answering<'_, M> {
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> (usize, u32) {
-        fetch(self.blocks, self.count, digest)
+        fetch(self.by, self.blocks, self.count, digest)
     }
 
     #[inline(always)]
@@ -464,8 +466,9 @@ impl<S: StoreMut, I: Source> Task for SetAll<'_, S, I> {
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let count = self.filter.params.blocks;
-        let stages = Setting { machine, count, blocks: split_blocks_mut(self.filter.store.lines_mut()) };
-        let ahead = Ahead::<128>::of(1, size_of_val(stages.blocks));
+        let blocks = split_blocks_mut(self.filter.store.lines_mut());
+        let (ahead, by) = (Ahead::<128>::of(1, size_of_val(blocks)), Fetch::of(size_of_val(blocks)));
+        let stages = Setting { machine, count, blocks, by };
         self.source.staged(ahead, stages);
     }
 }
@@ -474,6 +477,7 @@ struct Setting<'a, M> {
     machine: M,
     count: u64,
     blocks: &'a mut [[u32; 8]],
+    by: Fetch,
 }
 
 impl<M: Machine> Stages for Setting<'_, M> {
@@ -483,7 +487,7 @@ impl<M: Machine> Stages for Setting<'_, M> {
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> (usize, u32) {
-        fetch(self.blocks, self.count, digest)
+        fetch(self.by, self.blocks, self.count, digest)
     }
 
     #[inline(always)]
@@ -494,9 +498,9 @@ impl<M: Machine> Stages for Setting<'_, M> {
 
 /// The place of a key, its block on its way.
 #[inline(always)]
-fn fetch(blocks: &[[u32; 8]], count: u64, digest: Digest) -> (usize, u32) {
+fn fetch(by: Fetch, blocks: &[[u32; 8]], count: u64, digest: Digest) -> (usize, u32) {
     let at = block_of(digest, count);
-    prefetch(&blocks[at]);
+    by.place(&blocks[at]);
     (at, digest.h1 as u32)
 }
 

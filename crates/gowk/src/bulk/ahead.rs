@@ -1,20 +1,15 @@
 //! How far ahead a bulk call asks for memory.
 
+use crate::store::is_far;
+
 /// How many keys are between the prefetch and the use: a power of two from 4 to `MOST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ahead<const MOST: usize>(usize);
 
-/// From so many bytes on, memory is far: below, it is in a cache, or in good part.
-const FAR_FROM: usize = if cfg!(test) { 4096 } else { 24 << 20 };
-
-/// Whether memory of so many bytes is far.
-#[inline(always)]
-pub(crate) fn is_far(bytes: usize) -> bool {
-    bytes >= FAR_FROM
-}
-
-/// How many lines of near memory are on their way at once.
-const NEAR_LINES: usize = 64;
+/// How many lines of near memory are on their way at once, and of how many keys. Two lines of a key, in 18 MB of a third-level cache, take
+/// 7.9 ns on an Ice Lake with 64 keys, and 9.2 with 32.
+const NEAR_LINES: usize = 128;
+const NEAR_KEYS: usize = 64;
 
 /// And of far memory. One core of a Zen 5 keeps more than a hundred on their way: with 256 asked for it takes 4.0 ns for two lines of a
 /// key in 190 MB, with 64 it takes 7.2. A processor with room for twenty waits for those and loses nothing. They fill 16 KiB of the first-level
@@ -30,7 +25,7 @@ impl<const MOST: usize> Ahead<MOST> {
     pub(crate) fn of(lines: usize, bytes: usize) -> Self {
         const { assert!(MOST.is_power_of_two() && MOST >= 4) };
         let keys = match is_far(bytes) {
-            false => (NEAR_LINES / lines.max(1)).next_power_of_two(),
+            false => (NEAR_LINES / lines.max(1)).next_power_of_two().min(NEAR_KEYS),
             // Rounded down: half as many again do not fit.
             true => 1 << (FAR_LINES / lines.max(1)).max(1).ilog2().min(FAR_KEYS.ilog2()),
         };
@@ -57,7 +52,7 @@ mod tests {
     #[test]
     fn far_memory_is_asked_for_sooner() {
         let of = |lines, bytes| Ahead::<128>::of(lines, bytes).keys();
-        assert_eq!([1, 2, 3, 4, 6, 9].map(|lines| of(lines, 0)), [64, 32, 32, 16, 16, 8]);
+        assert_eq!([1, 2, 3, 4, 6, 9].map(|lines| of(lines, 0)), [64, 64, 64, 32, 32, 16]);
         assert_eq!([1, 2, 3, 4, 6, 9].map(|lines| of(lines, usize::MAX)), [128, 128, 64, 64, 32, 16]);
         assert_eq!(Ahead::<16>::of(2, usize::MAX).keys(), 16);
         assert_eq!((of(0, 0), of(1000, 0), of(1000, usize::MAX)), (64, 4, 4));
@@ -66,7 +61,7 @@ mod tests {
     #[test]
     fn places_go_round() {
         let ahead = Ahead::<128>::of(4, 0);
-        assert!((0..40).map(|i| ahead.slot::<1>(i)).eq((0..40).map(|i| i % 16)));
-        assert!((0..40).map(|i| ahead.slot::<4>(i)).eq((0..40).map(|i| i % 4)));
+        assert!((0..80).map(|i| ahead.slot::<1>(i)).eq((0..80).map(|i| i % 32)));
+        assert!((0..80).map(|i| ahead.slot::<4>(i)).eq((0..80).map(|i| i % 8)));
     }
 }

@@ -5,7 +5,7 @@ mod groups;
 mod ring;
 mod source;
 
-pub(crate) use ahead::{Ahead, is_far};
+pub(crate) use ahead::Ahead;
 pub(crate) use groups::{GROUP, Groups, Hashes, grouped};
 pub(crate) use ring::Ring;
 pub(crate) use source::{Keys, Source, Stream};

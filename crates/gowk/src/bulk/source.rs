@@ -251,7 +251,7 @@ mod tests {
     const AHEAD: usize = 8;
 
     fn ahead() -> Ahead<128> {
-        let ahead = Ahead::of(8, 0);
+        let ahead = Ahead::of(16, 0);
         assert_eq!(ahead.keys(), AHEAD);
         ahead
     }

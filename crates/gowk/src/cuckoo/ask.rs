@@ -7,15 +7,15 @@ use super::{
 use crate::{
     bulk::{Ahead, GROUP, Groups, Source, Stages, grouped},
     hash::Digest,
-    store::{Line, prefetch_byte},
+    store::{Fetch, Line},
 };
 
 /// Answers whether the tags of these digests are in their buckets.
 #[inline(always)]
 pub(super) fn ask(layout: Layout, lanes: &Lanes, lines: &[Line], source: impl Source, answers: &mut [bool]) {
     let (ones, highs) = lanes.narrow_masks();
-    let ask = Ask { layout, lanes, lines, ones, highs };
     let bytes = size_of_val(lines);
+    let ask = Ask { layout, lanes, lines, by: Fetch::of(bytes), ones, highs };
     match layout.is_short() {
         true => grouped(source.hashes(), 2, bytes, ask, answers),
         false => source.answered(Ahead::<128>::of(2, bytes), ask, answers),
@@ -27,6 +27,7 @@ struct Ask<'a> {
     layout: Layout,
     lanes: &'a Lanes,
     lines: &'a [Line],
+    by: Fetch,
     ones: u64,
     highs: u64,
 }
@@ -70,8 +71,8 @@ impl Groups for Ask<'_> {
     fn fetch(self, nests: &Nests) {
         // Every ninth time the eight bytes of a bucket lie in two lines.
         for byte in nests.bytes.as_flattened() {
-            prefetch_byte(self.lines, *byte as usize);
-            prefetch_byte(self.lines, *byte as usize + 7);
+            self.by.byte(self.lines, *byte as usize);
+            self.by.byte(self.lines, *byte as usize + 7);
         }
     }
 
@@ -109,11 +110,11 @@ impl Stages for Ask<'_> {
 
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> [Nest; 2] {
-        let Self { layout, lanes, lines, ones, .. } = self;
+        let Self { layout, lanes, lines, by, ones, .. } = self;
         let spot = layout.spot::<2>(digest);
         spot.places.map(|place| {
             let bucket = layout.bucket(place);
-            lanes.fetch::<4>(lines, bucket);
+            lanes.fetch::<4>(*by, lines, bucket);
             Nest { bit: lanes.bit::<4>(bucket), tags: ones.wrapping_mul(layout.tag(place, spot.print)) }
         })
     }

@@ -10,7 +10,7 @@ use super::{
     observe::{Observer, Slot, Step},
     slots::{Lanes, Word},
 };
-use crate::store::Line;
+use crate::store::{Fetch, Line};
 use alloc::vec::Vec;
 
 /// The most buckets that are looked into.
@@ -117,7 +117,7 @@ fn open<const D: usize, const B: usize, W: Word>(
         for place in moved.places {
             let bucket = layout.bucket(place);
             if queue.len() < MOST_BUCKETS && !is_on_path(queue, parent, bucket) {
-                lanes.fetch::<B>(lines, bucket);
+                lanes.fetch::<B>(Fetch::SOON, lines, bucket);
                 let tag = layout.tag(place, moved.print) as u32;
                 queue.push(Node { bucket, tag, parent: parent as u16, slot: slot as u8 });
             }

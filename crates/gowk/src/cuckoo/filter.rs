@@ -17,7 +17,7 @@ use crate::{
     hash::{Digest, Hasher, Key},
     simd::Isa,
     stats::{Family, Stats},
-    store::{Heap, Line, Store, StoreMut},
+    store::{Fetch, Heap, Line, Store, StoreMut},
 };
 use alloc::vec::Vec;
 use core::{fmt, hint::select_unpredictable};
@@ -268,10 +268,10 @@ impl<S: Store> Cuckoo<S> {
 
     /// The places of a key, the lines of its buckets on their way.
     #[inline(always)]
-    pub(super) fn fetch<const D: usize, const B: usize>(&self, digest: Digest) -> Spot<D> {
+    pub(super) fn fetch<const D: usize, const B: usize>(&self, by: Fetch, digest: Digest) -> Spot<D> {
         let spot = self.layout.spot::<D>(digest);
         for place in spot.places {
-            self.lanes.fetch::<B>(self.store.lines(), self.layout.bucket(place));
+            self.lanes.fetch::<B>(by, self.store.lines(), self.layout.bucket(place));
         }
         spot
     }

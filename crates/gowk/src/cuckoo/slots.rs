@@ -6,7 +6,7 @@
 
 #[cfg(target_endian = "little")]
 use crate::store::bytes_mut;
-use crate::store::{Line, prefetch_byte};
+use crate::store::{Fetch, Line};
 
 /// A bucket as a number.
 pub(super) trait Word: Copy {
@@ -116,10 +116,10 @@ impl Lanes {
 
     /// Asks for a bucket: every ninth time its eight bytes lie in two lines of the cache.
     #[inline(always)]
-    pub(super) fn fetch<const B: usize>(&self, lines: &[Line], bucket: u64) {
+    pub(super) fn fetch<const B: usize>(&self, by: Fetch, lines: &[Line], bucket: u64) {
         let byte = (self.bit::<B>(bucket) / 8) as usize;
-        prefetch_byte(lines, byte);
-        prefetch_byte(lines, byte + 7);
+        by.byte(lines, byte);
+        by.byte(lines, byte + 7);
     }
 
     /// The bucket, and above it whatever follows.

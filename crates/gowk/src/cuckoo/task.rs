@@ -12,7 +12,7 @@ use crate::{
     filter::Inserted,
     hash::{Digest, Key},
     simd::{Machine, Task},
-    store::Store,
+    store::{Fetch, Store},
 };
 use core::cell::{Cell, RefCell};
 
@@ -52,7 +52,9 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
         }
         let digests = self.source.digests().take(self.answers.len());
         let mut answers = self.answers.iter_mut();
-        by_shape!(filter.params, D, B, W => pipeline(digests, Ahead::of(D, size_of_val(filter.lines())), |digest| filter.fetch::<D, B>(digest), |spot| {
+        let bytes = size_of_val(filter.lines());
+        let by = Fetch::of(bytes);
+        by_shape!(filter.params, D, B, W => pipeline(digests, Ahead::of(D, bytes), |digest| filter.fetch::<D, B>(by, digest), |spot| {
             if let Some(answer) = answers.next() {
                 *answer = filter.holds::<D, B, W>(&spot);
             }
@@ -100,12 +102,12 @@ impl<I: Iterator<Item = Digest>> Task for AddAll<'_, I> {
         let full = Cell::new(None);
         let digests = self.digests.take_while(|_| full.get().is_none());
         let (params, bytes) = (self.filter.params, size_of_val(self.filter.lines()));
-        let filter = RefCell::new(self.filter);
+        let (filter, by) = (RefCell::new(self.filter), Fetch::of(bytes));
         // A filter that grows meanwhile has narrower buckets, which the same word holds.
         by_shape!(params, D, B, W => pipeline(
             digests,
             Ahead::of(D, bytes),
-            |digest| filter.borrow().fetch::<D, B>(digest),
+            |digest| filter.borrow().fetch::<D, B>(by, digest),
             |spot| {
                 if full.get().is_none() {
                     full.set(filter.borrow_mut().add::<D, B, W>(&spot).err());

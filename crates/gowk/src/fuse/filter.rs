@@ -12,7 +12,7 @@ use crate::{
     hash::{Digest, Hasher, Key, RapidBy},
     simd::{Bmi2, Isa, Machine, Task},
     stats::{Family, Stats},
-    store::{Bytes, Found, FoundEight, Heap, Line, Long, Short, ShortBy, Slots, Store},
+    store::{Bytes, Fetch, Found, FoundEight, Heap, Line, Long, Short, ShortBy, Slots, Store},
 };
 use core::fmt;
 
@@ -212,25 +212,29 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     #[inline(always)]
     fn run(self, _: impl Machine) {
         let Self { filter: BinaryFuse { params, layout, shape, store, .. }, source, answers } = self;
-        let (layout, lines) = (*layout, store.lines());
+        let (layout, lines, by) = (*layout, store.lines(), Fetch::of(size_of_val(store.lines())));
         if !layout.is_short() {
             let width = Long::new(params.width()).expect("parameters have at most 32 bits");
             let ahead = Ahead::<64>::of(3, size_of_val(lines));
             return match params.arity() {
-                Arity::Three => source.answered(ahead, Asking::<_, 3> { layout, lines, width }, answers),
-                Arity::Four => source.answered(ahead, Asking::<_, 4> { layout, lines, width }, answers),
+                Arity::Three => source.answered(ahead, Asking::<_, 3> { layout, lines, width, by }, answers),
+                Arity::Four => source.answered(ahead, Asking::<_, 4> { layout, lines, width, by }, answers),
             };
         }
         let (hashes, bytes) = (source.hashes(), size_of_val(lines));
         match *shape {
             Shape::Bytes(width) => {
-                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width }, answers)
+                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)
             }
             Shape::Short(width) => {
-                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width }, answers)
+                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)
             }
-            Shape::Long(width) => grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width }, answers),
-            Shape::Four(width) => grouped(hashes, 4, bytes, Asking::<_, 4> { layout, lines, width }, answers),
+            Shape::Long(width) => {
+                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)
+            }
+            Shape::Four(width) => {
+                grouped(hashes, 4, bytes, Asking::<_, 4> { layout, lines, width, by }, answers)
+            }
         }
     }
 }
@@ -240,6 +244,7 @@ struct Asking<'a, W, const K: usize> {
     layout: Layout,
     lines: &'a [Line],
     width: W,
+    by: Fetch,
 }
 
 impl<W: Slots, const K: usize> Groups for Asking<'_, W, K> {
@@ -252,7 +257,7 @@ impl<W: Slots, const K: usize> Groups for Asking<'_, W, K> {
 
     #[inline(always)]
     fn fetch(self, (found, _): &Self::Places) {
-        found.prefetch(self.lines);
+        found.prefetch(self.lines, self.by);
     }
 
     #[inline(always)]
@@ -273,7 +278,7 @@ impl<W: Slots, const K: usize> Stages for Asking<'_, W, K> {
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {
         let found = self.layout.find::<K>(digest.h1);
-        found.prefetch(self.lines, self.width);
+        found.prefetch(self.lines, self.width, self.by);
         (found, digest.h1)
     }
 

@@ -3,7 +3,7 @@
 //! A key has a slot in each of some neighbouring segments: in the last one at its place, in the others moved to anywhere in the
 //! segment. So the last slot is the farthest, and where it can be read, all can.
 
-use super::{Line, prefetch_byte};
+use super::{Fetch, Line};
 use crate::{
     range::{MOST_SHORT, scale, scale_short},
     simd::Bmi2,
@@ -118,11 +118,11 @@ pub(crate) struct FoundEight<const K: usize> {
 impl<const K: usize> FoundEight<K> {
     /// Asks for them, also where they go on in the next line.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, lines: &[Line]) {
+    pub(crate) fn prefetch(&self, lines: &[Line], fetch: Fetch) {
         for bytes in &self.bytes {
             for &byte in bytes {
-                prefetch_byte(lines, byte as usize);
-                prefetch_byte(lines, byte as usize + 3);
+                fetch.byte(lines, byte as usize);
+                fetch.byte(lines, byte as usize + 3);
             }
         }
     }
@@ -163,8 +163,10 @@ impl<const K: usize> Found<K> {
 
     /// Asks for them.
     #[inline(always)]
-    pub(crate) fn prefetch(self, lines: &[Line], width: impl Slots) {
-        self.0.iter().for_each(|&slot| prefetch_byte(lines, width.find(slot).0 as usize));
+    pub(crate) fn prefetch(self, lines: &[Line], width: impl Slots, fetch: Fetch) {
+        for slot in self.0 {
+            fetch.byte(lines, width.find(slot).0 as usize);
+        }
     }
 
     /// The xor of the slots and of the number `n`, in as many bits as a slot has.

@@ -11,6 +11,7 @@
 #[cfg(feature = "std")]
 mod bytes;
 mod chain;
+mod fetch;
 mod heap;
 #[cfg(feature = "std")]
 mod mapped;
@@ -22,6 +23,8 @@ mod shared;
 #[cfg(feature = "std")]
 pub use bytes::MappedBytes;
 pub(crate) use chain::{Bytes, Chain, Found, FoundEight, Long, MOST_LOG, Short, ShortBy, Slots};
+pub use fetch::prefetch;
+pub(crate) use fetch::{Fetch, is_far, prefetch_beyond};
 pub use heap::Heap;
 #[cfg(feature = "std")]
 pub use mapped::Mapped;
@@ -213,37 +216,6 @@ pub(crate) fn bytes(lines: &[Line]) -> &[u8] {
 pub(crate) fn bytes_mut(lines: &mut [Line]) -> &mut [u8] {
     // SAFETY: a `Line` is 64 bytes without padding, and any bytes are a `Line`.
     unsafe { core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), size_of_val(lines)) }
-}
-
-/// Asks for the line of byte number `byte`.
-#[inline(always)]
-pub(crate) fn prefetch_byte(lines: &[Line], byte: usize) {
-    prefetch_beyond(lines.as_ptr(), byte);
-}
-
-/// Tells the processor that this place will be wanted soon.
-#[inline(always)]
-pub fn prefetch<T>(place: &T) {
-    prefetch_beyond(place, 0);
-}
-
-/// Tells the processor that the place this many bytes beyond another will be wanted soon, if there is one.
-#[inline(always)]
-pub(crate) fn prefetch_beyond<T>(place: *const T, bytes: usize) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a prefetch changes nothing that a program can see, and of an address that is not there nothing comes.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(place.cast::<i8>().wrapping_add(bytes));
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = (place, bytes);
-}
-
-/// As [`prefetch`], for all lines of a block.
-#[inline(always)]
-pub(crate) fn prefetch_block(block: &[Line]) {
-    block.iter().for_each(prefetch);
 }
 
 /// `lines` as a length that this machine can address, or what to do about it.

@@ -3,7 +3,7 @@
 //! Number n names line n L / 2^64 of L: all alike often, and always one that is there, as n < 2^64. Only with no lines at
 //! all is there none to name; that is seen to once, and each lookup is three instructions shorter.
 
-use super::{Heap, Line, Store, StoreMut, prefetch_block};
+use super::{Fetch, Heap, Line, Store, StoreMut};
 use crate::simd::Bmi2;
 
 use core::marker::PhantomData;
@@ -130,59 +130,65 @@ impl NonEmpty<Heap> {
 
 /// Blocks of `L` lines, at least one block.
 #[derive(Clone, Copy)]
-pub(crate) struct Blocks<'a, const L: usize>(&'a [[Line; L]]);
+pub(crate) struct Blocks<'a, const L: usize> {
+    blocks: &'a [[Line; L]],
+    fetch: Fetch,
+}
 
 impl<'a, const L: usize> Blocks<'a, L> {
     /// # Panics
     /// If there are fewer than `L` lines.
     #[inline(always)]
-    pub(crate) fn new(lines: &'a [Line]) -> Self {
+    pub(crate) fn new(lines: &'a [Line], fetch: Fetch) -> Self {
         let (blocks, _) = lines.as_chunks();
         assert!(!blocks.is_empty(), "at least one block");
-        Self(blocks)
+        Self { blocks, fetch }
     }
 
     /// The block that a number names.
     #[inline(always)]
     pub(crate) fn block(self, n: u64) -> &'a [Line; L] {
         // SAFETY: as in `NonEmpty::block`; `new` saw that there is a block.
-        unsafe { self.0.get_unchecked(spread(n, self.0.len())) }
+        unsafe { self.blocks.get_unchecked(spread(n, self.blocks.len())) }
     }
 
     /// The block that a number names, its lines on their way.
     #[inline(always)]
     pub(crate) fn fetch(self, n: u64) -> &'a [Line; L] {
         let block = self.block(n);
-        prefetch_block(block);
+        self.fetch.block(block);
         block
     }
 }
 
 /// As [`Blocks`], to write.
-pub(crate) struct BlocksMut<'a, const L: usize>(&'a mut [[Line; L]]);
+pub(crate) struct BlocksMut<'a, const L: usize> {
+    blocks: &'a mut [[Line; L]],
+    fetch: Fetch,
+}
 
 impl<'a, const L: usize> BlocksMut<'a, L> {
     /// # Panics
     /// If there are fewer than `L` lines.
     #[inline(always)]
-    pub(crate) fn new(lines: &'a mut [Line]) -> Self {
+    pub(crate) fn new(lines: &'a mut [Line], fetch: Fetch) -> Self {
         let (blocks, _) = lines.as_chunks_mut();
         assert!(!blocks.is_empty(), "at least one block");
-        Self(blocks)
+        Self { blocks, fetch }
     }
 
     /// The block that a number names.
     #[inline(always)]
     pub(crate) fn block(&mut self, n: u64) -> &mut [Line; L] {
-        let at = spread(n, self.0.len());
+        let at = spread(n, self.blocks.len());
         // SAFETY: as in `NonEmpty::block`; `new` saw that there is a block.
-        unsafe { self.0.get_unchecked_mut(at) }
+        unsafe { self.blocks.get_unchecked_mut(at) }
     }
 
     /// Asks for the lines of the block that a number names.
     #[inline(always)]
     pub(crate) fn prefetch(&self, n: u64) {
-        Blocks(&*self.0).fetch(n);
+        Blocks { blocks: &*self.blocks, fetch: self.fetch }.fetch(n);
     }
 }
 
@@ -205,10 +211,10 @@ mod tests {
                 &raw const store.lines()[count as usize - 1]
             ));
             assert!(core::ptr::eq(
-                Blocks::<1>::new(store.lines()).block(u64::MAX),
+                Blocks::<1>::new(store.lines(), Fetch::SOON).block(u64::MAX),
                 store.lines()[count as usize - 1..].as_chunks().0.first().unwrap()
             ));
-            let mut blocks = BlocksMut::<1>::new(store.lines_mut());
+            let mut blocks = BlocksMut::<1>::new(store.lines_mut(), Fetch::SOON);
             blocks.block(u64::MAX)[0].0[1] = 9;
             assert_eq!(store.block::<1>(u64::MAX)[0].0[1], 9);
         }

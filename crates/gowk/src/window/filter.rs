@@ -13,7 +13,7 @@ use crate::{
     hash::{Digest, Hasher, Key},
     simd::{Isa, Machine, Task, Windows},
     stats::{Family, Stats},
-    store::{Heap, Line, Store, StoreMut, ones, prefetch_block},
+    store::{Fetch, Heap, Line, Store, StoreMut, ones},
 };
 use core::{fmt, time::Duration};
 
@@ -443,7 +443,8 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
         by_span!(params.span(), L => {
             let (parts, _) = store.lines().as_chunks::<L>();
             let ahead = Ahead::<64>::of(L * params.generations() as usize, size_of_val(store.lines()));
-            self.source.answered(ahead, Answering { machine, windows, params, parts }, self.answers);
+            let by = Fetch::of(size_of_val(store.lines()));
+            self.source.answered(ahead, Answering { machine, windows, params, parts, by }, self.answers);
         });
     }
 }
@@ -453,6 +454,7 @@ struct Answering<'a, M, const L: usize> {
     windows: &'a Windows,
     params: &'a WindowParams,
     parts: &'a [[Line; L]],
+    by: Fetch,
 }
 
 impl<M: Machine, const L: usize> Stages for Answering<'_, M, L> {
@@ -463,7 +465,7 @@ impl<M: Machine, const L: usize> Stages for Answering<'_, M, L> {
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Digest {
         for lines in block(self.parts, self.params, digest) {
-            prefetch_block(lines);
+            self.by.block(lines);
         }
         digest
     }
@@ -487,12 +489,13 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for SetAll<'_, S, I> {
         let Window { params, clock, windows, store, .. } = self.filter;
         let lines = store.lines_mut();
         let (blocks, generations) = (params.blocks() as usize, params.generations() as usize);
+        let by = Fetch::of(size_of_val(lines));
         by_span!(params.span(), L => {
             let mut ring = Ring::<Digest, 128>::new(Ahead::of(L, size_of_val(lines)));
             for digest in self.digests {
                 let at = block_of(digest, blocks);
                 // Should the block turn before its key is put in, only the fetch was in vain.
-                prefetch_block(&lines[(at * generations + clock.written(at)) * L..][..L]);
+                by.block(&lines[(at * generations + clock.written(at)) * L..][..L]);
                 if let Some(digest) = ring.push(digest) {
                     put::<L>(machine, clock, lines, params, digest, windows);
                 }

@@ -12,7 +12,7 @@ use crate::{
     filter::Inserted,
     hash::{Digest, Hasher, Key},
     simd::{Isa, Machine, Task, Windows},
-    store::{Shared, SharedLine, prefetch},
+    store::{Fetch, Shared, SharedLine},
 };
 use alloc::{vec, vec::Vec};
 use core::fmt;
@@ -247,7 +247,7 @@ impl<I: Source> Task for SetAll<'_, I> {
         let AtomicBlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
             let ahead = Ahead::<128>::of(L, size_of_val(store.lines()));
-            self.source.staged(ahead, Setting::<_, L>(Fetched { machine, windows, lines: store.lines() }));
+            self.source.staged(ahead, Setting::<_, L>(Fetched::new(machine, windows, store.lines())));
         });
     }
 }
@@ -265,7 +265,7 @@ impl<I: Source> Task for Answer<'_, I> {
     fn run(self, machine: impl Machine) {
         let AtomicBlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
-            let stages = Answering::<_, L>(Fetched { machine, windows, lines: store.lines() });
+            let stages = Answering::<_, L>(Fetched::new(machine, windows, store.lines()));
             let ahead = Ahead::<128>::of(L, size_of_val(store.lines()));
             self.source.answered(ahead, stages, self.answers);
         });
@@ -277,13 +277,19 @@ struct Fetched<'a, M> {
     machine: M,
     windows: &'a Windows,
     lines: &'a [SharedLine],
+    by: Fetch,
 }
 
-impl<M> Fetched<'_, M> {
+impl<'a, M> Fetched<'a, M> {
+    #[inline(always)]
+    fn new(machine: M, windows: &'a Windows, lines: &'a [SharedLine]) -> Self {
+        Self { machine, windows, lines, by: Fetch::of(size_of_val(lines)) }
+    }
+
     #[inline(always)]
     fn fetch<const L: usize>(&self, digest: Digest) -> [u64; L] {
         for line in block::<L>(self.lines, digest) {
-            prefetch(line);
+            self.by.place(line);
         }
         keep(digest)
     }

@@ -9,7 +9,7 @@ use crate::{
     bulk::{Ahead, Source, Stages},
     hash::Digest,
     simd::{Machine, Task, Windows},
-    store::{Blocks, BlocksMut, Line, Store, StoreMut},
+    store::{Blocks, BlocksMut, Fetch, Line, Store, StoreMut},
 };
 
 /// How many keys are between the prefetch and the use, with `L` lines each.
@@ -29,9 +29,19 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
+        match Fetch::of(size_of_val(self.filter.lines())) {
+            Fetch::SOON => self.fetched(machine, Fetch::SOON),
+            far => self.fetched(machine, far),
+        }
+    }
+}
+
+impl<S: Store, I: Source> Answer<'_, S, I> {
+    #[inline(always)]
+    fn fetched(self, machine: impl Machine, fetch: Fetch) {
         let BlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
-            let questions = Answering { machine, windows, blocks: Blocks::<L>::new(store.lines()) };
+            let questions = Answering { machine, windows, blocks: Blocks::<L>::new(store.lines(), fetch) };
             self.source.answered(ahead::<L>(store.lines()), questions, self.answers);
         });
     }
@@ -71,10 +81,20 @@ impl<S: StoreMut, I: Source> Task for SetAll<'_, S, I> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) {
+        match Fetch::of(size_of_val(self.filter.lines())) {
+            Fetch::SOON => self.fetched(machine, Fetch::SOON),
+            far => self.fetched(machine, far),
+        }
+    }
+}
+
+impl<S: StoreMut, I: Source> SetAll<'_, S, I> {
+    #[inline(always)]
+    fn fetched(self, machine: impl Machine, fetch: Fetch) {
         let BlockedBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
             let ahead = ahead::<L>(store.lines());
-            let stages = Setting { machine, windows, blocks: BlocksMut::<L>::new(store.lines_mut()) };
+            let stages = Setting { machine, windows, blocks: BlocksMut::<L>::new(store.lines_mut(), fetch) };
             self.source.staged(ahead, stages);
         });
     }

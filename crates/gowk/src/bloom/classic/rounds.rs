@@ -5,10 +5,10 @@ use super::{
     filter::Bloom,
 };
 use crate::{
-    bulk::{Ahead, Ring, Source, Stages, is_far, staged},
+    bulk::{Ahead, Ring, Source, Stages, staged},
     hash::{Digest, Key},
     simd::{Machine, Shares, Task},
-    store::{Line, Nearby, NearbyLines, NearbyLinesMut, Store, StoreMut, prefetch},
+    store::{Fetch, Line, Nearby, NearbyLines, NearbyLinesMut, Store, StoreMut, is_far},
 };
 
 /// Which lines a filter has, and how many rounds.
@@ -175,16 +175,16 @@ fn set_others(machine: impl Machine, lines: &mut NearbyLinesMut<'_>, rounds: Rou
 }
 
 #[inline(always)]
-fn fetch(lines: NearbyLines<'_>, count: usize, h1: u64, mark: Mark) {
+fn fetch(by: Fetch, lines: NearbyLines<'_>, count: usize, h1: u64, mark: Mark) {
     for i in 0..count.min(LINES) {
-        prefetch(lines.line(h1, mark.by[i]));
+        by.place(lines.line(h1, mark.by[i]));
     }
 }
 
 #[inline(always)]
-fn fetch_others(lines: NearbyLines<'_>, rounds: Rounds, digest: Digest) {
+fn fetch_others(by: Fetch, lines: NearbyLines<'_>, rounds: Rounds, digest: Digest) {
     for mark in other_marks(digest, rounds) {
-        fetch(lines, rounds.lines, digest.h1, mark);
+        fetch(by, lines, rounds.lines, digest.h1, mark);
     }
 }
 
@@ -289,11 +289,11 @@ impl<I: Source> Task for PutAll<'_, I> {
     fn run(self, machine: impl Machine) {
         let Self { lines, layout: Layout { nearby, rounds, shape, .. }, source } = self;
         let bytes = size_of_val(lines);
-        let lines = NearbyLinesMut::new(lines, nearby);
+        let (lines, by) = (NearbyLinesMut::new(lines, nearby), Fetch::of(bytes));
         by_shape!(shape, R, N, _APART => {
-            let stages = Putting::<_, R, N> { machine, lines, shares: rounds.shares };
+            let stages = Putting::<_, R, N> { machine, lines, by, shares: rounds.shares };
             source.staged(ahead(R * N, bytes), stages);
-        }, else source.staged(ahead(rounds.all_lines(), bytes), PuttingMore { machine, lines, rounds }));
+        }, else source.staged(ahead(rounds.all_lines(), bytes), PuttingMore { machine, lines, by, rounds }));
     }
 }
 
@@ -307,6 +307,7 @@ fn ahead(lines: usize, bytes: usize) -> Ahead<64> {
 struct Putting<'a, M, const R: usize, const N: usize> {
     machine: M,
     lines: NearbyLinesMut<'a>,
+    by: Fetch,
     shares: [&'static Shares; 2],
 }
 
@@ -321,7 +322,7 @@ impl<M: Machine, const R: usize, const N: usize> Stages for Putting<'_, M, R, N>
         let mut places = [([0; N], 0); R];
         for (place, mark) in places.iter_mut().zip(Mark::all::<R>(digest, nearby)) {
             *place = (self.lines.starts(digest.h1, mark.by), mark.word);
-            fetch(self.lines.as_ref(), N, digest.h1, mark);
+            fetch(self.by, self.lines.as_ref(), N, digest.h1, mark);
         }
         places
     }
@@ -340,6 +341,7 @@ impl<M: Machine, const R: usize, const N: usize> Stages for Putting<'_, M, R, N>
 struct PuttingMore<'a, M> {
     machine: M,
     lines: NearbyLinesMut<'a>,
+    by: Fetch,
     rounds: Rounds,
 }
 
@@ -351,8 +353,8 @@ impl<M: Machine> Stages for PuttingMore<'_, M> {
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Digest {
         let lines = self.lines.as_ref();
-        fetch(lines, self.rounds.lines, digest.h1, self.rounds.first(digest, lines.nearby()));
-        fetch_others(lines, self.rounds, digest);
+        fetch(self.by, lines, self.rounds.lines, digest.h1, self.rounds.first(digest, lines.nearby()));
+        fetch_others(self.by, lines, self.rounds, digest);
         digest
     }
 
@@ -380,13 +382,14 @@ impl<I: Source> Task for AskAll<'_, I> {
     fn run(self, machine: impl Machine) {
         let Self { lines, layout: Layout { nearby, rounds, asked, .. }, source, answers } = self;
         let bytes = size_of_val(lines);
-        let lines = NearbyLines::new(lines, nearby);
+        let (lines, by) = (NearbyLines::new(lines, nearby), Fetch::of(bytes));
         by_shape!(asked, R, N, APART => {
-            let stages = Asking::<_, R, N, APART> { machine, lines, shares: rounds.shares };
+            let stages = Asking::<_, R, N, APART> { machine, lines, by, shares: rounds.shares };
             source.answered(ahead(R * N, bytes), stages, answers);
         }, else {
             let digests = source.digests().take(answers.len());
-            let mut stages = Sifting { machine, lines, rounds, answers, next: 0, passed: Ring::new(Ahead::of(2, 0)) };
+            let passed = Ring::new(Ahead::of(2, 0));
+            let mut stages = Sifting { machine, lines, by, rounds, answers, next: 0, passed };
             staged(digests, ahead(1, bytes), &mut stages);
             while let Some(place) = stages.passed.pop() {
                 stages.settle(place);
@@ -399,6 +402,7 @@ impl<I: Source> Task for AskAll<'_, I> {
 struct Asking<'a, M, const R: usize, const N: usize, const APART: bool> {
     machine: M,
     lines: NearbyLines<'a>,
+    by: Fetch,
     shares: [&'static Shares; 2],
 }
 
@@ -419,7 +423,7 @@ impl<'a, M: Machine, const R: usize, const N: usize, const APART: bool> Stages
         }
         for (lines, _) in &places {
             for line in lines {
-                prefetch(*line);
+                self.by.place(*line);
             }
         }
         places
@@ -440,6 +444,7 @@ impl<'a, M: Machine, const R: usize, const N: usize, const APART: bool> Stages
 struct Sifting<'a, M> {
     machine: M,
     lines: NearbyLines<'a>,
+    by: Fetch,
     rounds: Rounds,
     answers: &'a mut [bool],
     next: usize,
@@ -467,7 +472,7 @@ impl<'a, M: Machine> Stages for &mut Sifting<'a, M> {
     #[inline(always)]
     fn fetch(&mut self, digest: Digest) -> Self::Place {
         let line = self.lines.line(digest.h1, None);
-        prefetch(line);
+        self.by.place(line);
         (line, digest)
     }
 
@@ -480,9 +485,9 @@ impl<'a, M: Machine> Stages for &mut Sifting<'a, M> {
         self.answers[number] = passes;
         if passes {
             for i in 1..self.rounds.lines.min(LINES) {
-                prefetch(self.lines.line(digest.h1, mark.by[i]));
+                self.by.place(self.lines.line(digest.h1, mark.by[i]));
             }
-            fetch_others(self.lines, self.rounds, digest);
+            fetch_others(self.by, self.lines, self.rounds, digest);
             if let Some(place) = self.passed.push((digest, number)) {
                 self.settle(place);
             }

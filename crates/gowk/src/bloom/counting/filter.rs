@@ -13,7 +13,7 @@ use crate::{
     hash::{Digest, Hasher, Key},
     simd::{Isa, Machine, Task, Windows},
     stats::{Family, Stats},
-    store::{Blocks, Heap, Line, Store, StoreMut, prefetch_block},
+    store::{Blocks, Fetch, Heap, Line, Store, StoreMut},
 };
 use core::fmt;
 
@@ -387,7 +387,8 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
     fn run(self, _: impl Machine) {
         let CountingBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
-            let questions = Answering { windows, blocks: Blocks::<L>::new(store.lines()) };
+            let fetch = Fetch::of(size_of_val(store.lines()));
+            let questions = Answering { windows, blocks: Blocks::<L>::new(store.lines(), fetch) };
             self.source.answered(ahead::<L>(store.lines()), questions, self.answers);
         });
     }
@@ -427,10 +428,10 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for AddAll<'_, S, I> {
     fn run(self, _: impl Machine) {
         let CountingBloom { params, windows, store, .. } = self.filter;
         by_span!(params.span(), L => {
-            let mut ring = Ring::<Digest, _>::new(ahead::<L>(store.lines()));
+            let (mut ring, by) = (Ring::<Digest, _>::new(ahead::<L>(store.lines())), Fetch::of(size_of_val(store.lines())));
             let (blocks, _) = store.lines_mut().as_chunks_mut::<L>();
             for digest in self.digests {
-                prefetch_block(&blocks[block_of(digest, blocks.len())]);
+                by.block(&blocks[block_of(digest, blocks.len())]);
                 if let Some(digest) = ring.push(digest) {
                     add(&mut blocks[block_of(digest, blocks.len())], words(digest), windows);
                 }
@@ -456,10 +457,10 @@ impl<S: StoreMut, I: Iterator<Item = Digest>> Task for TakeAll<'_, S, I> {
         let CountingBloom { params, windows, store, .. } = self.filter;
         let mut absent = 0;
         by_span!(params.span(), L => {
-            let mut ring = Ring::<Digest, _>::new(ahead::<L>(store.lines()));
+            let (mut ring, by) = (Ring::<Digest, _>::new(ahead::<L>(store.lines())), Fetch::of(size_of_val(store.lines())));
             let (blocks, _) = store.lines_mut().as_chunks_mut::<L>();
             for digest in self.digests {
-                prefetch_block(&blocks[block_of(digest, blocks.len())]);
+                by.block(&blocks[block_of(digest, blocks.len())]);
                 if let Some(digest) = ring.push(digest) {
                     let removed = take(&mut blocks[block_of(digest, blocks.len())], words(digest), windows);
                     absent += u64::from(removed == Removed::Absent);
