@@ -30,7 +30,7 @@ mod rapid;
 mod seed;
 
 pub use key::Key;
-pub(crate) use rapid::{Hashed, Rapid, RapidBy};
+pub(crate) use rapid::{Rapid, RapidBy};
 pub use seed::Seed;
 
 use crate::error::MergeError;

@@ -1,6 +1,6 @@
 //! rapidhash v3, its seed and secrets expanded from ours.
 
-use super::{Digest, Key, KeyHash, Seed};
+use super::{Digest, KeyHash, Seed};
 use crate::simd::Bmi2;
 use core::hint::select_unpredictable;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
@@ -76,24 +76,7 @@ impl KeyHash for RapidBy<'_> {
     }
 }
 
-/// The first word of a key's digest, for those who need no second one.
-#[derive(Clone, Copy)]
-pub(crate) struct Hashed(u64);
-
-impl Key for Hashed {
-    #[inline(always)]
-    fn digest<H: KeyHash>(&self, _: &H) -> Digest {
-        Digest::from(self.0)
-    }
-}
-
 impl Rapid {
-    /// The first word of the key's digest.
-    #[inline]
-    pub(crate) fn hashed<K: Key + ?Sized>(&self, key: &K) -> Hashed {
-        Hashed(key.digest(self).h1)
-    }
-
     /// The way of 16 to 32 bytes, which is that of names and addresses, without the questions for longer keys. Just 16 are hashed as shorter
     /// keys are; that is chosen, not jumped to: among keys of different lengths nobody foresees which are the shortest.
     #[inline(always)]

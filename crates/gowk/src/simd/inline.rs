@@ -15,9 +15,9 @@
 
 #![expect(clippy::unused_self, reason = "that there is one is the proof")]
 
-use super::{Lanes, OnLine, SALTS, Windows, avx2::Avx2};
+use super::{Constants, OnLine, Windows, avx2::Avx2};
 use crate::store::{Place, PlaceMut};
-use core::arch::asm;
+use core::{arch::asm, mem::offset_of};
 
 /// Proof that the processor has BMI2, of which code for any machine makes no use: Intel since 2013, AMD since 2015.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +75,9 @@ impl InlineAvx2 {
     }
 }
 
-/// Where in its dword a lane's bit is: five bits.
-static FIVE_BITS: Lanes = Lanes([31; 8]);
+/// Where assembly finds what lies behind the windows.
+const SALTS: usize = offset_of!(Windows, 1) + offset_of!(Constants, salts);
+const FIVE_BITS: usize = offset_of!(Windows, 1) + offset_of!(Constants, five_bits);
 
 impl OnLine for InlineAvx2 {
     #[inline(always)]
@@ -88,26 +89,26 @@ impl OnLine for InlineAvx2 {
     fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool {
         let (first, byte) = place.parts();
         let covered: u8;
-        // SAFETY: `self` proves AVX2; there is a line at that place, and a window where three bits of the word say; salts, lines and
-        // windows are aligned to 32 bytes. What is compiled for any machine keeps nothing in the upper halves of registers.
+        // SAFETY: `self` proves AVX2; there is a line at that place, and a window where three bits of the word say; lines and
+        // windows, with what lies behind them, are aligned to 32 bytes. What is compiled for any machine keeps nothing in the upper halves of registers.
         unsafe {
             asm!(
                 "vmovd xmm0, {word:e}",
                 "vpbroadcastd ymm0, xmm0",
                 "and {word:e}, 0xe0",
-                "vpmulld ymm0, ymm0, [{salts}]",
+                "vpmulld ymm0, ymm0, [{windows} + {salts}]",
                 "vmovaps ymm1, [{first} + {byte}]",
                 "vblendvps ymm1, ymm1, [{first} + {byte} + 32], ymm0",
                 "vpsrld ymm0, ymm0, 26",
-                "vpand ymm0, ymm0, [{five}]",
+                "vpand ymm0, ymm0, [{windows} + {five_bits}]",
                 "vpsrlvd ymm1, ymm1, ymm0",
                 "vptest ymm1, [{windows} + {word}]",
                 "setc {covered}",
                 "vzeroupper",
                 word = inout(reg) word => _,
                 covered = out(reg_byte) covered,
-                salts = in(reg) &SALTS,
-                five = in(reg) &raw const FIVE_BITS,
+                salts = const SALTS,
+                five_bits = const FIVE_BITS,
                 first = in(reg) first,
                 byte = in(reg) byte,
                 windows = in(reg) windows,
@@ -128,11 +129,11 @@ impl OnLine for InlineAvx2 {
                 "vmovd xmm0, {word:e}",
                 "vpbroadcastd ymm0, xmm0",
                 "and {word:e}, 0xe0",
-                "vpmulld ymm0, ymm0, [{salts}]",
+                "vpmulld ymm0, ymm0, [{windows} + {salts}]",
                 "vmovdqa ymm1, [{windows} + {word}]",
                 "vpsrad ymm2, ymm0, 31",
                 "vpsrld ymm0, ymm0, 26",
-                "vpand ymm0, ymm0, [{five}]",
+                "vpand ymm0, ymm0, [{windows} + {five_bits}]",
                 "vpsllvd ymm1, ymm1, ymm0",
                 "vpand ymm2, ymm2, ymm1",
                 "vpxor ymm1, ymm1, ymm2",
@@ -142,8 +143,8 @@ impl OnLine for InlineAvx2 {
                 "vmovdqa [{first} + {byte} + 32], ymm2",
                 "vzeroupper",
                 word = inout(reg) word => _,
-                salts = in(reg) &SALTS,
-                five = in(reg) &raw const FIVE_BITS,
+                salts = const SALTS,
+                five_bits = const FIVE_BITS,
                 first = in(reg) first,
                 byte = in(reg) byte,
                 windows = in(reg) windows,
@@ -184,13 +185,13 @@ impl OnLine for Inline {
     fn covers(self, place: Place<'_>, word: u64, windows: &Windows) -> bool {
         let (first, byte) = place.parts();
         let lacking: u64;
-        // SAFETY: `self` proves AVX-512; there is a line at that place, and a window where three bits of the word say; salts, lines and
-        // windows are aligned to 32 bytes.
+        // SAFETY: `self` proves AVX-512; there is a line at that place, and a window where three bits of the word say; lines and
+        // windows, with what lies behind them, are aligned to 32 bytes.
         unsafe {
             asm!(
                 "vpbroadcastd ymm16, {word:e}",
                 "and {word:e}, 0xe0",
-                "vpmulld ymm16, ymm16, [{salts}]",
+                "vpmulld ymm16, ymm16, [{windows} + {salts}]",
                 "vpmovd2m k1, ymm16",
                 "vmovdqa32 ymm17, [{first} + {byte}]",
                 "vmovdqa32 ymm17 {{k1}}, [{first} + {byte} + 32]",
@@ -200,7 +201,7 @@ impl OnLine for Inline {
                 "vptestmd k1, ymm17, ymm17",
                 "kmovb {word:e}, k1",
                 word = inout(reg) word => lacking,
-                salts = in(reg) &SALTS,
+                salts = const SALTS,
                 first = in(reg) first,
                 byte = in(reg) byte,
                 windows = in(reg) windows,
@@ -221,7 +222,7 @@ impl OnLine for Inline {
             asm!(
                 "vpbroadcastd ymm16, {word:e}",
                 "and {word:e}, 0xe0",
-                "vpmulld ymm16, ymm16, [{salts}]",
+                "vpmulld ymm16, ymm16, [{windows} + {salts}]",
                 "vmovdqa32 ymm17, [{windows} + {word}]",
                 "vpmovd2m k1, ymm16",
                 "vpsrld ymm16, ymm16, 26",
@@ -233,7 +234,7 @@ impl OnLine for Inline {
                 "vmovdqa32 [{first} + {byte}], ymm17",
                 "vmovdqa32 [{first} + {byte} + 32], ymm18",
                 word = inout(reg) word => _,
-                salts = in(reg) &SALTS,
+                salts = const SALTS,
                 first = in(reg) first,
                 byte = in(reg) byte,
                 windows = in(reg) windows,

@@ -21,7 +21,24 @@ use crate::store::{Line, Place, PlaceMut, SharedLine};
 /// Which lanes of a line a key uses: a 1 in the low bit of each, for the eight places where the window may begin.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Windows(pub [Lanes; 8]);
+pub(crate) struct Windows(pub [Lanes; 8], Constants);
+
+impl Windows {
+    /// No lanes at all.
+    pub(crate) const EMPTY: Self =
+        Self([Lanes([0; 8]); 8], Constants { salts: SALTS, five_bits: Lanes([31; 8]) });
+}
+
+/// What the work on a line needs besides windows. It lies behind them, so that one register leads to all of it: with three, a loop over
+/// single keys runs out of registers, and moves eight of them to and fro for each key.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), expect(dead_code, reason = "for assembly"))]
+struct Constants {
+    salts: Lanes,
+    /// Where in its dword a lane's bit is: five bits.
+    five_bits: Lanes,
+}
 
 /// One dword a lane.
 #[derive(Debug, Clone, Copy)]
@@ -126,15 +143,6 @@ impl Isa {
         Self::Portable
     }
 
-    /// It, if it is more than plain Rust: for code that asks once for this and for something else.
-    pub(crate) fn wide(self) -> Option<Wide> {
-        match self {
-            Self::Portable => None,
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Self::Avx2(wide) => Some(wide),
-        }
-    }
-
     /// What needs no call, if this processor has it: arithmetic.
     pub(crate) fn bmi2(self) -> Option<Bmi2> {
         match self {
@@ -186,7 +194,7 @@ mod tests {
     use super::*;
     use crate::{
         bloom::{blocked::windows, classic::shares},
-        store::{Heap, NonEmpty},
+        store::{BlocksMut, Fetch, Heap, NonEmpty},
     };
     use core::sync::atomic::AtomicU64;
     use proptest::prelude::*;
@@ -269,9 +277,11 @@ mod tests {
             let windows = windows(lanes);
             // What is above the word does not count.
             let long = n << 32 | u64::from(word);
-            let before = portable::Portable.covers(&expected.block::<1>(n)[0], word, windows);
+            let mut expected_lines = BlocksMut::<1>::new(expected.lines_mut(), Fetch::SOON);
+            let [line] = expected_lines.block(n);
+            let before = portable::Portable.covers(line, word, windows);
             prop_assert_eq!(inline.covers(got.place(n, inline.bmi2()), long, windows), before);
-            portable::Portable.set(&mut expected.block_mut::<1>(n)[0], word, windows);
+            portable::Portable.set(line, word, windows);
             inline.mark(got.place_mut(n, inline.bmi2()), long, windows);
             prop_assert!(inline.covers(got.place(n, inline.bmi2()), long, windows));
             prop_assert_eq!(got.lines(), expected.lines());

@@ -62,19 +62,6 @@ impl<S: Store> NonEmpty<S> {
         self.0.lines()
     }
 
-    /// The block of `L` lines that a number names.
-    ///
-    /// # Panics
-    /// If there are fewer than `L` lines.
-    #[inline(always)]
-    pub(crate) fn block<const L: usize>(&self, n: u64) -> &[Line; L] {
-        let (blocks, _) = self.0.lines().as_chunks();
-        // That there is one line `new` has seen, and a store keeps its length.
-        assert!(L == 1 || !blocks.is_empty(), "at least one block");
-        // SAFETY: n < 2^64, so n B / 2^64 < B, the number of blocks, which is not 0.
-        unsafe { blocks.get_unchecked(spread(n, blocks.len())) }
-    }
-
     /// The line that a number names, as its place.
     #[inline(always)]
     pub(crate) fn place(&self, n: u64, by: Bmi2) -> Place<'_> {
@@ -82,6 +69,20 @@ impl<S: Store> NonEmpty<S> {
         // As in `spread`, so that it is below the number of lines, which is not 0.
         let (_, at) = by.widening_mul(n, lines.len() as u64);
         Place { first: lines.as_ptr(), byte: at * Line::BYTES as u64, lines: PhantomData }
+    }
+
+    /// The two lines of the block that a number names, as their places.
+    ///
+    /// # Panics
+    /// If there are fewer than two lines.
+    #[inline(always)]
+    pub(crate) fn pair(&self, n: u64, by: Bmi2) -> [Place<'_>; 2] {
+        let (blocks, _) = self.0.lines().as_chunks::<2>();
+        assert!(!blocks.is_empty(), "at least one block");
+        // As in `place`: below the number of blocks, so that both of its lines are there.
+        let (_, at) = by.widening_mul(n, blocks.len() as u64);
+        let (first, byte) = (blocks.as_ptr().cast(), at * 2 * Line::BYTES as u64);
+        [byte, byte + Line::BYTES as u64].map(|byte| Place { first, byte, lines: PhantomData })
     }
 
     pub(crate) fn into_inner(self) -> S {
@@ -95,25 +96,22 @@ impl<S: StoreMut> NonEmpty<S> {
         self.0.lines_mut()
     }
 
-    /// The block of `L` lines that a number names, to write.
-    ///
-    /// # Panics
-    /// If there are fewer than `L` lines.
-    #[inline(always)]
-    pub(crate) fn block_mut<const L: usize>(&mut self, n: u64) -> &mut [Line; L] {
-        let (blocks, _) = self.0.lines_mut().as_chunks_mut();
-        assert!(L == 1 || !blocks.is_empty(), "at least one block");
-        let at = spread(n, blocks.len());
-        // SAFETY: as in `block`.
-        unsafe { blocks.get_unchecked_mut(at) }
-    }
-
     /// As [`place`](Self::place), to write.
     #[inline(always)]
     pub(crate) fn place_mut(&mut self, n: u64, by: Bmi2) -> PlaceMut<'_> {
         let lines = self.0.lines_mut();
         let (_, at) = by.widening_mul(n, lines.len() as u64);
         PlaceMut { first: lines.as_mut_ptr(), byte: at * Line::BYTES as u64, lines: PhantomData }
+    }
+
+    /// As [`pair`](Self::pair), to write: two lines, each its own.
+    #[inline(always)]
+    pub(crate) fn pair_mut(&mut self, n: u64, by: Bmi2) -> [PlaceMut<'_>; 2] {
+        let (blocks, _) = self.0.lines_mut().as_chunks_mut::<2>();
+        assert!(!blocks.is_empty(), "at least one block");
+        let (_, at) = by.widening_mul(n, blocks.len() as u64);
+        let (first, byte) = (blocks.as_mut_ptr().cast(), at * 2 * Line::BYTES as u64);
+        [byte, byte + Line::BYTES as u64].map(|byte| PlaceMut { first, byte, lines: PhantomData })
     }
 }
 
@@ -195,45 +193,54 @@ impl<'a, const L: usize> BlocksMut<'a, L> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Isa;
+
+    const GREATEST: u64 = u64::MAX;
 
     #[test]
-    fn the_least_and_the_greatest_number_name_the_first_and_the_last_line() {
-        for count in [1u64, 2, 3, 100] {
+    fn the_least_and_the_greatest_number_name_the_first_and_the_last_block() {
+        fn check<const L: usize>(count: u64, last: usize) {
             let mut store = NonEmpty::new(Heap::zeroed(count).unwrap());
-            store.block_mut::<1>(0)[0].0[0] += 1;
-            store.block_mut::<1>(u64::MAX)[0].0[0] += 1;
-            assert_eq!(
-                store.lines()[0].0[0] + store.lines()[count as usize - 1].0[0],
-                if count == 1 { 4 } else { 2 }
-            );
-            assert!(core::ptr::eq(
-                &raw const store.block::<1>(u64::MAX)[0],
-                &raw const store.lines()[count as usize - 1]
-            ));
-            assert!(core::ptr::eq(
-                Blocks::<1>::new(store.lines(), Fetch::SOON).block(u64::MAX),
-                store.lines()[count as usize - 1..].as_chunks().0.first().unwrap()
-            ));
-            let mut blocks = BlocksMut::<1>::new(store.lines_mut(), Fetch::SOON);
-            blocks.block(u64::MAX)[0].0[1] = 9;
-            assert_eq!(store.block::<1>(u64::MAX)[0].0[1], 9);
+            let blocks = Blocks::<L>::new(store.lines(), Fetch::SOON);
+            assert!(core::ptr::eq(blocks.block(0), store.lines().as_ptr().cast()));
+            assert!(core::ptr::eq(blocks.fetch(GREATEST), (&raw const store.lines()[last]).cast()));
+            let mut blocks = BlocksMut::<L>::new(store.lines_mut(), Fetch::SOON);
+            blocks.prefetch(GREATEST);
+            blocks.block(GREATEST)[L - 1].0[1] = 9;
+            assert_eq!(store.lines()[last + L - 1].0[1], 9);
+        }
+        for (count, last) in [(1, 0), (2, 1), (3, 2), (100, 99)] {
+            check::<1>(count, last);
+        }
+        for (count, last) in [(2, 0), (3, 0), (4, 2), (101, 98)] {
+            check::<2>(count, last);
         }
     }
 
+    /// The places that assembly works on are the blocks that others see.
     #[test]
-    fn pairs_are_whole_and_the_greatest_number_names_the_last() {
-        for (count, last) in [(2u64, 0), (3, 0), (4, 2), (101, 98)] {
-            let mut store = NonEmpty::new(Heap::zeroed(count).unwrap());
-            assert!(core::ptr::eq(&raw const store.block::<2>(u64::MAX)[0], &raw const store.lines()[last]));
-            store.block_mut::<2>(0)[1].0[0] = 7;
-            assert_eq!(store.lines()[1].0[0], 7);
+    fn places_are_where_blocks_are() {
+        let Some(by) = Isa::best().bmi2() else { return };
+        let mut store = NonEmpty::new(Heap::zeroed(101).unwrap());
+        let first = store.lines().as_ptr();
+        for n in
+            [0, 1, GREATEST / 101, GREATEST / 101 + 1, GREATEST / 3, GREATEST / 2 + 1, GREATEST - 1, GREATEST]
+        {
+            let byte = |line: *const Line| line.addr() - first.addr();
+            let line = byte(Blocks::<1>::new(store.lines(), Fetch::SOON).block(n).as_ptr()) as u64;
+            let pair = byte(Blocks::<2>::new(store.lines(), Fetch::SOON).block(n).as_ptr()) as u64;
+            assert_eq!(store.place(n, by).parts(), (first, line));
+            assert_eq!(store.place_mut(n, by).parts(), (first.cast_mut(), line));
+            assert_eq!(store.pair(n, by).map(Place::parts), [(first, pair), (first, pair + 64)]);
+            let both = [(first.cast_mut(), pair), (first.cast_mut(), pair + 64)];
+            assert_eq!(store.pair_mut(n, by).map(PlaceMut::parts), both);
         }
     }
 
     #[test]
     #[should_panic(expected = "at least one block")]
     fn half_a_pair_is_none() {
-        NonEmpty::new(Heap::zeroed(1).unwrap()).block::<2>(0);
+        Blocks::<2>::new(Heap::zeroed(1).unwrap().lines(), Fetch::SOON);
     }
 
     #[test]

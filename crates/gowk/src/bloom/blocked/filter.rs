@@ -3,7 +3,7 @@
 use super::{
     layout::windows,
     many::{Answer, SetAll},
-    single::{Here, Short},
+    single::Here,
     sizing::BlockedParams,
 };
 use crate::{
@@ -33,12 +33,12 @@ use core::fmt;
 #[derive(Clone)]
 pub struct BlockedBloom<S = Heap> {
     pub(super) params: BlockedParams,
-    /// Here and not behind a pointer: one load less on the way of each key.
-    pub(super) windows: Windows,
+    pub(super) windows: &'static Windows,
     pub(super) hasher: Hasher,
     pub(super) isa: Isa,
-    pub(super) here: Here,
-    pub(super) short: Short,
+    /// The short way of keys of one line, and of two.
+    pub(super) line: Here,
+    pub(super) pair: Here,
     pub(super) store: NonEmpty<S>,
 }
 
@@ -82,9 +82,8 @@ impl<S: Store> BlockedBloom<S> {
     /// A filter whose bits are already there. The caller has checked that there are as many lines as the parameters say.
     pub(crate) fn over(params: BlockedParams, hasher: Hasher, store: S) -> Self {
         let isa = Isa::best();
-        let short = Short::new(params.span(), &hasher, isa);
-        let (windows, here) = (*windows(params.lanes()), short.here(isa));
-        Self { windows, params, hasher, isa, here, short, store: NonEmpty::new(store) }
+        let (windows, (line, pair)) = (windows(params.lanes()), Here::of(params.span(), &hasher, isa));
+        Self { windows, params, hasher, isa, line, pair, store: NonEmpty::new(store) }
     }
 
     /// The bits.
@@ -112,7 +111,7 @@ impl<S: Store> BlockedBloom<S> {
     fn measured_fpp(&self) -> f64 {
         let blocks = self.lines().chunks_exact(self.params.span() as usize);
         let covered: f64 =
-            blocks.map(|block| block.iter().map(|line| line_fpp(line, &self.windows)).product::<f64>()).sum();
+            blocks.map(|block| block.iter().map(|line| line_fpp(line, self.windows)).product::<f64>()).sum();
         covered / self.params.blocks() as f64
     }
 }

@@ -3,7 +3,7 @@
 use super::sizing::{Span, by_span};
 use crate::{
     hash::Digest,
-    simd::{Lanes, Windows, portable},
+    simd::{Windows, portable},
     store::Line,
 };
 use alloc::vec::Vec;
@@ -80,8 +80,7 @@ pub(crate) fn windows(lanes: u32) -> &'static Windows {
 }
 
 const fn all_windows() -> [Windows; 8] {
-    const EMPTY: Windows = Windows([Lanes([0; 8]); 8]);
-    let mut all = [EMPTY; 8];
+    let mut all = [Windows::EMPTY; 8];
     let mut i = 0;
     while i < 8 * 8 * 8 {
         let (lanes, start, lane) = (i / 64, i / 8 % 8, i % 8);

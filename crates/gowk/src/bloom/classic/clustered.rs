@@ -20,7 +20,7 @@ use super::layout::Scheme;
 use crate::{
     bloom::blocked::line_fpp,
     hash::Digest,
-    simd::{Lanes, Shares, Windows, portable},
+    simd::{Shares, Windows, portable},
     store::{Line, Nearby, near},
 };
 use libm::{exp, expm1, pow};
@@ -85,9 +85,12 @@ pub(crate) fn shares(lines: usize, lanes: u32) -> &'static Shares {
 }
 
 const fn windows_of<const COUNT: usize>(patterns: [Pattern; COUNT]) -> [Shares; COUNT] {
-    const EMPTY: Windows = Windows([Lanes([0; 8]); 8]);
-    let mut all =
-        [Shares { each: [EMPTY; LINES], all: EMPTY, masks: [EMPTY; LINES - 1], apart: false }; COUNT];
+    let mut all = [Shares {
+        each: [Windows::EMPTY; LINES],
+        all: Windows::EMPTY,
+        masks: [Windows::EMPTY; LINES - 1],
+        apart: false,
+    }; COUNT];
     let mut i = 0;
     while i < COUNT * LINES * 8 * 8 {
         let (lanes, line, start, lane) = (i / (LINES * 64), i / 64 % LINES, i / 8 % 8, i % 8);
