@@ -3,7 +3,7 @@
 use anyhow::ensure;
 
 use crate::alloc::{Memory, Meter};
-use crate::clock::best_of;
+use crate::clock::{best_of, best_of_pieces};
 use crate::keys::Workload;
 use crate::peers::{Ask, Fill, Filled, Row};
 use crate::results::Figures;
@@ -51,8 +51,8 @@ fn fill<'k, K>(fill: Fill<'k, K>, ask: Ask, keys: &[K]) -> (Box<dyn Filled<K> + 
 }
 
 /// How many keys are found, and the best time of one lookup.
-fn look_up<K>(keys: &[K], mut count: impl FnMut(&[K]) -> usize) -> (usize, f64) {
-    best_of(keys.len(), || count(keys))
+fn look_up<K>(keys: &[K], count: impl FnMut(&[K]) -> usize) -> (usize, f64) {
+    best_of_pieces(keys, count)
 }
 
 /// Times for hits and misses, if the structure has bulk lookups; their answers must be those of the single ones.
@@ -65,10 +65,10 @@ fn look_up_in_bulk<K>(
     if filled.count_many(&keys.hits, &mut answers).is_none() {
         return Ok((None, None));
     }
-    let (found, hit) = look_up(&keys.hits, |keys| filled.count_many(keys, &mut answers).unwrap_or_default());
+    let mut count = |keys: &[K]| filled.count_many(keys, &mut answers[..keys.len()]).unwrap_or_default();
+    let (found, hit) = look_up(&keys.hits, &mut count);
     all_found(name, "in bulk", found, keys.hits.len())?;
-    let (false_hits, miss) =
-        look_up(&keys.misses, |keys| filled.count_many(keys, &mut answers).unwrap_or_default());
+    let (false_hits, miss) = look_up(&keys.misses, &mut count);
     let single = filled.count(&keys.misses);
     ensure!(false_hits == single, "{name}: {false_hits} false hits in bulk, but {single} one by one");
     Ok((Some(hit), Some(miss)))

@@ -31,11 +31,13 @@ fn floor(group: &Group) -> String {
     let floor = group.floor;
     format!(
         "floor, random 64-byte lines of {:.1} MiB on huge pages: read {:.1} ns prefetched, {:.1} in a plain loop; \
-         read-modify-write {:.1} prefetched",
+         read-modify-write {:.1} prefetched; two neighbouring lines of half as much again {:.1}, {:.1}",
         floor.bytes as f64 / f64::from(1 << 20),
         floor.read,
         floor.read_plain,
         floor.write,
+        floor.pair_read,
+        floor.pair_write,
     )
 }
 

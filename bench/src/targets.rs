@@ -236,7 +236,13 @@ fn tenth_of_a_percent(results: &Results, group: &Group) -> Vec<Check> {
     if group.keys != KeyKind::U64 || group.fpp != Some(0.001) {
         return Vec::new();
     }
-    slower(group, results.find(KeyKind::U64, group.items, 0.01), 1.6)
+    let mut checks = slower(group, results.find(KeyKind::U64, group.items, 0.01), 1.6);
+    // What the memory alone would make of it: two lines beside one.
+    let FloorFigures { read, write, pair_read, pair_write, .. } = group.floor;
+    for (check, ratio) in checks.iter_mut().zip([pair_write / write, pair_read / read, pair_read / read]) {
+        check.text += &format!("; at the floor {ratio:.2}x");
+    }
+    checks
 }
 
 fn text(results: &Results, group: &Group) -> Vec<Check> {

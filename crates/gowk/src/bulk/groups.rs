@@ -1,6 +1,7 @@
 //! Bulk calls that take keys by eight: what is computed for each of them is then done by vectors.
 
 use super::Ahead;
+use crate::store::is_far;
 
 /// How many keys are taken together.
 pub(crate) const GROUP: usize = 8;
@@ -13,8 +14,8 @@ pub(crate) trait Groups: Copy {
     type Places: Copy;
     /// Finds the places of eight hashes.
     fn find(self, hashes: [u64; GROUP]) -> Self::Places;
-    /// Asks for the memory there.
-    fn fetch(self, places: &Self::Places);
+    /// Asks for the memory there, which is far or in a cache.
+    fn fetch<const FAR: bool>(self, places: &Self::Places);
     /// Whether each key may be in the set. Written, not returned: an array of answers goes through a word that is put together bit by bit.
     fn answer(self, places: &Self::Places, answers: &mut [bool; GROUP]);
 }
@@ -46,7 +47,8 @@ pub(crate) fn grouped<G: Groups>(
 ) {
     match bytes < FETCHED_FROM {
         true => at_once(hashes, groups, answers),
-        false => fetched(hashes, Ahead::of(lines, bytes), groups, answers),
+        false if is_far(bytes) => fetched::<true, G>(hashes, Ahead::of(lines, bytes), groups, answers),
+        false => fetched::<false, G>(hashes, Ahead::of(lines, bytes), groups, answers),
     }
 }
 
@@ -69,7 +71,7 @@ fn at_once<G: Groups>(mut hashes: impl Hashes, groups: G, answers: &mut [bool]) 
 }
 
 #[inline(always)]
-fn fetched<G: Groups>(
+fn fetched<const FAR: bool, G: Groups>(
     mut hashes: impl Hashes,
     ahead: Ahead<{ MOST * GROUP }>,
     groups: G,
@@ -86,7 +88,7 @@ fn fetched<G: Groups>(
         }
         let (group, count) = hashes.next_group();
         *slot = groups.find(group);
-        groups.fetch(slot);
+        groups.fetch::<FAR>(slot);
         number += 1;
         keys += count;
         if count < GROUP {
@@ -146,7 +148,7 @@ mod tests {
             hashes
         }
 
-        fn fetch(self, _: &[u64; GROUP]) {}
+        fn fetch<const FAR: bool>(self, _: &[u64; GROUP]) {}
 
         fn answer(self, places: &[u64; GROUP], answers: &mut [bool; GROUP]) {
             *answers = places.map(|n| n % 2 == 1);

@@ -68,11 +68,12 @@ impl Groups for Ask<'_> {
     }
 
     #[inline(always)]
-    fn fetch(self, nests: &Nests) {
-        // Every ninth time the eight bytes of a bucket lie in two lines.
+    fn fetch<const FAR: bool>(self, nests: &Nests) {
+        let by = if FAR { self.by } else { Fetch::SOON };
         for byte in nests.bytes.as_flattened() {
-            self.by.byte(self.lines, *byte as usize);
-            self.by.byte(self.lines, *byte as usize + 7);
+            by.byte(self.lines, *byte as usize);
+            // Every ninth time the eight bytes of a bucket lie in two lines.
+            by.byte(self.lines, *byte as usize + 7);
         }
     }
 

@@ -256,8 +256,11 @@ impl<W: Slots, const K: usize> Groups for Asking<'_, W, K> {
     }
 
     #[inline(always)]
-    fn fetch(self, (found, _): &Self::Places) {
-        found.prefetch(self.lines, self.by);
+    fn fetch<const FAR: bool>(self, (found, _): &Self::Places) {
+        match FAR {
+            true => found.prefetch_whole(self.lines, self.by),
+            false => found.prefetch(self.lines),
+        }
     }
 
     #[inline(always)]

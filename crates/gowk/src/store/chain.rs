@@ -116,9 +116,17 @@ pub(crate) struct FoundEight<const K: usize> {
 }
 
 impl<const K: usize> FoundEight<K> {
+    /// Asks for the lines in which they begin.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, lines: &[Line]) {
+        for &byte in self.bytes.as_flattened() {
+            Fetch::SOON.byte(lines, byte as usize);
+        }
+    }
+
     /// Asks for them, also where they go on in the next line.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, lines: &[Line], fetch: Fetch) {
+    pub(crate) fn prefetch_whole(&self, lines: &[Line], fetch: Fetch) {
         for bytes in &self.bytes {
             for &byte in bytes {
                 fetch.byte(lines, byte as usize);
