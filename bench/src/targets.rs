@@ -240,7 +240,7 @@ fn tenth_of_a_percent(results: &Results, group: &Group) -> Vec<Check> {
     // What the memory alone would make of it: two lines beside one.
     let FloorFigures { read, write, pair_read, pair_write, .. } = group.floor;
     for (check, ratio) in checks.iter_mut().zip([pair_write / write, pair_read / read, pair_read / read]) {
-        check.text += &format!("; at the floor {ratio:.2}x");
+        let _ = write!(check.text, "; at the floor {ratio:.2}x");
     }
     checks
 }

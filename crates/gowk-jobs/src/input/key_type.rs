@@ -208,6 +208,8 @@ impl Value<'_> {
 }
 
 impl Key for Value<'_> {
+    const IS_HASHED: bool = true;
+
     #[inline(always)]
     fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
         match (*self, self.word()) {

@@ -13,6 +13,9 @@ use alloc::vec;
 /// [`Task`](crate::simd::Task). The adapters of the standard library are not, and the compiler may call them: a call for each
 /// key, its digest through memory.
 pub trait Source: Sized {
+    /// Whether the second word of every digest is the one that [`Digest::from`] makes of the first.
+    const IS_ONE_WORD: bool;
+
     /// One by one.
     fn digests(self) -> impl Iterator<Item = Digest>;
 
@@ -35,6 +38,8 @@ pub trait Source: Sized {
 pub(crate) struct Stream<I>(pub I);
 
 impl<I: Iterator<Item = Digest>> Source for Stream<I> {
+    const IS_ONE_WORD: bool = false;
+
     #[inline(always)]
     fn digests(self) -> impl Iterator<Item = Digest> {
         self.0
@@ -123,6 +128,8 @@ impl<'a, K: Key, H: KeyHash> Keys<'a, K, H> {
 }
 
 impl<K: Key, H: KeyHash> Source for Keys<'_, K, H> {
+    const IS_ONE_WORD: bool = K::IS_HASHED && H::IS_ONE_WORD;
+
     #[inline(always)]
     fn digests(self) -> impl Iterator<Item = Digest> {
         self.keys.iter().map(move |key| {

@@ -29,6 +29,10 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 /// }
 /// ```
 pub trait Key {
+    /// Whether digests of this type are always what the hash gave, unchanged. To say no where it is so costs a little speed; to say yes where it is
+    /// not makes a filter deny keys.
+    const IS_HASHED: bool = false;
+
     /// The digest of this key under that hash.
     fn digest<H: KeyHash>(&self, hash: &H) -> Digest;
 
@@ -41,6 +45,8 @@ pub trait Key {
 macro_rules! bytes_key {
     ($($type:ty => $bytes:ident),*) => { $(
         impl Key for $type {
+            const IS_HASHED: bool = true;
+
             #[inline(always)]
             fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
                 hash.bytes(self.$bytes())
@@ -57,6 +63,8 @@ macro_rules! bytes_key {
 bytes_key!(str => as_bytes, String => as_bytes, Vec<u8> => as_slice);
 
 impl Key for [u8] {
+    const IS_HASHED: bool = true;
+
     #[inline(always)]
     fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
         hash.bytes(self)
@@ -64,6 +72,8 @@ impl Key for [u8] {
 }
 
 impl<const N: usize> Key for [u8; N] {
+    const IS_HASHED: bool = true;
+
     #[inline(always)]
     fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
         hash.bytes(self)
@@ -73,6 +83,8 @@ impl<const N: usize> Key for [u8; N] {
 macro_rules! word_key {
     ($($type:ty),*) => { $(
         impl Key for $type {
+            const IS_HASHED: bool = true;
+
             #[inline(always)]
             fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
                 hash.word(*self as u64)
@@ -86,6 +98,8 @@ word_key!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize);
 macro_rules! wide_key {
     ($($type:ty),*) => { $(
         impl Key for $type {
+            const IS_HASHED: bool = true;
+
             #[inline(always)]
             fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
                 hash.bytes(&self.to_le_bytes())
@@ -106,6 +120,8 @@ impl Key for Digest {
 macro_rules! pointer_key {
     ($($type:ty),*) => { $(
         impl<K: Key + ?Sized> Key for $type {
+            const IS_HASHED: bool = K::IS_HASHED;
+
             #[inline(always)]
             fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
                 (**self).digest(hash)

@@ -133,6 +133,9 @@ impl HashId {
 
 /// A hash function that keys are fed to.
 pub trait KeyHash {
+    /// Whether the second word of every digest is the one that [`Digest::from`] makes of the first. Bulk calls then keep half of each.
+    const IS_ONE_WORD: bool = false;
+
     /// The digest of a key's bytes.
     fn bytes(&self, bytes: &[u8]) -> Digest;
 

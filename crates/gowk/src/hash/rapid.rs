@@ -37,6 +37,8 @@ impl Rapid {
 }
 
 impl KeyHash for Rapid {
+    const IS_ONE_WORD: bool = true;
+
     #[inline(always)]
     fn bytes(&self, bytes: &[u8]) -> Digest {
         Digest::from(match bytes.len() {
@@ -61,6 +63,8 @@ pub(crate) struct RapidBy<'a> {
 }
 
 impl KeyHash for RapidBy<'_> {
+    const IS_ONE_WORD: bool = true;
+
     #[inline(always)]
     fn bytes(&self, bytes: &[u8]) -> Digest {
         self.rapid.bytes(bytes)

@@ -112,15 +112,21 @@ unsafe fn dwords((first, second): (__m256i, __m256i), products: __m256i) -> __m2
     }
 }
 
+/// The key's bit of each lane of a line, brought down to bit 0.
+#[inline(always)]
+unsafe fn bits(halves: (__m256i, __m256i), word: u32) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let product = products(word, &SALTS);
+        _mm256_srlv_epi32(_mm256_castps_si256(dwords(halves, product)), places(product))
+    }
+}
+
 /// Whether a line of these halves has every bit of this key's mask.
 #[inline(always)]
 unsafe fn covered(halves: (__m256i, __m256i), word: u32, windows: &Windows) -> bool {
     // SAFETY: the caller has AVX2.
-    unsafe {
-        let product = products(word, &SALTS);
-        let bits = _mm256_srlv_epi32(_mm256_castps_si256(dwords(halves, product)), places(product));
-        _mm256_testc_si256(bits, window(word, windows)) != 0
-    }
+    unsafe { _mm256_testc_si256(bits(halves, word), window(word, windows)) != 0 }
 }
 
 /// The key's bits in the two halves of its line.
@@ -140,6 +146,23 @@ impl Machine for Avx2 {
     fn covers(self, line: &Line, word: u32, windows: &Windows) -> bool {
         // SAFETY: `self` proves AVX2.
         unsafe { covered(halves(line), word, windows) }
+    }
+
+    /// What the lines lack is gathered, and asked for once.
+    #[inline(always)]
+    fn covers_block<const L: usize>(self, lines: &[Line; L], words: [u32; L], windows: &Windows) -> bool {
+        if L == 1 {
+            return self.covers(&lines[0], words[0], windows);
+        }
+        // SAFETY: as in `covers`.
+        unsafe {
+            let mut lacking = _mm256_setzero_si256();
+            for (line, word) in lines.iter().zip(words) {
+                let lacks = _mm256_andnot_si256(bits(halves(line), word), window(word, windows));
+                lacking = _mm256_or_si256(lacking, lacks);
+            }
+            _mm256_testz_si256(lacking, lacking) != 0
+        }
     }
 
     /// The lanes of the lines are blended into one register before anything is done with them.

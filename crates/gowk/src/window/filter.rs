@@ -5,7 +5,7 @@ use super::{
     sizing::WindowParams,
 };
 use crate::{
-    bloom::blocked::{block_of, by_span, covers, line_fpp, set, windows, words},
+    bloom::blocked::{block_of, by_span, line_fpp, set, windows, words},
     builder::{Build, Builder},
     bulk::{Ahead, Ring, Source, Stages, Stream},
     error::{Full, MergeError, ParamsError},
@@ -547,7 +547,7 @@ fn covers_any<const L: usize>(
 ) -> bool {
     let mut any = false;
     for generation in block {
-        any |= covers(machine, generation, words, windows);
+        any |= machine.covers_block(generation, words, windows);
     }
     any
 }

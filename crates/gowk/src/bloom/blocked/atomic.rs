@@ -2,7 +2,7 @@
 
 use super::{
     filter::BlockedBloom,
-    layout::{block_of, keep, kept, windows, words},
+    layout::{Kept, block_of, by_kept, windows, words},
     sizing::{BlockedParams, by_span},
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     store::{Fetch, Shared, SharedLine},
 };
 use alloc::{vec, vec::Vec};
-use core::fmt;
+use core::{fmt, marker::PhantomData};
 
 /// A [`BlockedBloom`] that threads insert into through a shared reference. Same layout, same bits.
 ///
@@ -245,10 +245,11 @@ impl<I: Source> Task for SetAll<'_, I> {
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let AtomicBlockedBloom { params, windows, store, .. } = self.filter;
-        by_span!(params.span(), L => {
+        by_span!(params.span(), L => by_kept!(I, L, Place => {
             let ahead = Ahead::<128>::of(L, size_of_val(store.lines()));
-            self.source.staged(ahead, Setting::<_, L>(Fetched::new(machine, windows, store.lines())));
-        });
+            let stages = Setting::<_, Place, L>(Fetched::new(machine, windows, store.lines()));
+            self.source.staged(ahead, stages);
+        }));
     }
 }
 
@@ -264,70 +265,71 @@ impl<I: Source> Task for Answer<'_, I> {
     #[inline(always)]
     fn run(self, machine: impl Machine) {
         let AtomicBlockedBloom { params, windows, store, .. } = self.filter;
-        by_span!(params.span(), L => {
-            let stages = Answering::<_, L>(Fetched::new(machine, windows, store.lines()));
+        by_span!(params.span(), L => by_kept!(I, L, Place => {
             let ahead = Ahead::<128>::of(L, size_of_val(store.lines()));
+            let stages = Answering::<_, Place, L>(Fetched::new(machine, windows, store.lines()));
             self.source.answered(ahead, stages, self.answers);
-        });
+        }));
     }
 }
 
-/// Where bulk calls look.
-struct Fetched<'a, M> {
+/// Where bulk calls look, and what they keep of keys meanwhile.
+struct Fetched<'a, M, P> {
     machine: M,
     windows: &'a Windows,
     lines: &'a [SharedLine],
     by: Fetch,
+    kept: PhantomData<P>,
 }
 
-impl<'a, M> Fetched<'a, M> {
+impl<'a, M, P: Kept> Fetched<'a, M, P> {
     #[inline(always)]
     fn new(machine: M, windows: &'a Windows, lines: &'a [SharedLine]) -> Self {
-        Self { machine, windows, lines, by: Fetch::of(size_of_val(lines)) }
+        Self { machine, windows, lines, by: Fetch::of(size_of_val(lines)), kept: PhantomData }
     }
 
     #[inline(always)]
-    fn fetch<const L: usize>(&self, digest: Digest) -> [u64; L] {
+    fn fetch<const L: usize>(&self, digest: Digest) -> P {
         for line in block::<L>(self.lines, digest) {
             self.by.place(line);
         }
-        keep(digest)
+        P::keep(digest)
     }
 }
 
-struct Setting<'a, M, const L: usize>(Fetched<'a, M>);
+struct Setting<'a, M, P, const L: usize>(Fetched<'a, M, P>);
 
-impl<M: Machine, const L: usize> Stages for Setting<'_, M, L> {
+impl<M: Machine, P: Kept, const L: usize> Stages for Setting<'_, M, P, L> {
     type Item = Digest;
-    type Place = [u64; L];
+    type Place = P;
     type Answer = ();
 
     #[inline(always)]
-    fn fetch(&mut self, digest: Digest) -> [u64; L] {
-        self.0.fetch(digest)
+    fn fetch(&mut self, digest: Digest) -> P {
+        self.0.fetch::<L>(digest)
     }
 
     #[inline(always)]
-    fn act(&mut self, place: [u64; L]) {
-        set::<L>(self.0.machine, self.0.lines, kept(place), self.0.windows);
+    fn act(&mut self, place: P) {
+        set::<L>(self.0.machine, self.0.lines, place.digest(), self.0.windows);
     }
 }
 
-struct Answering<'a, M, const L: usize>(Fetched<'a, M>);
+struct Answering<'a, M, P, const L: usize>(Fetched<'a, M, P>);
 
-impl<M: Machine, const L: usize> Stages for Answering<'_, M, L> {
+impl<M: Machine, P: Kept, const L: usize> Stages for Answering<'_, M, P, L> {
     type Item = Digest;
-    type Place = [u64; L];
+    type Place = P;
     type Answer = bool;
 
     #[inline(always)]
-    fn fetch(&mut self, digest: Digest) -> [u64; L] {
-        self.0.fetch(digest)
+    fn fetch(&mut self, digest: Digest) -> P {
+        self.0.fetch::<L>(digest)
     }
 
     #[inline(always)]
-    fn act(&mut self, place: [u64; L]) -> bool {
-        covers::<L>(self.0.machine, self.0.lines, kept(place), self.0.windows)
+    fn act(&mut self, place: P) -> bool {
+        covers::<L>(self.0.machine, self.0.lines, place.digest(), self.0.windows)
     }
 }
 

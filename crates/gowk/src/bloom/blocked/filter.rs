@@ -287,26 +287,7 @@ impl<K: Key, S: StoreMut> Extend<K> for BlockedBloom<S> {
     }
 }
 
-/// Whether a block has all the bits of a key. `&`, not `&&`: all lines of the block are on their way, and a branch
-/// on the first would cost more than it saves.
-///
-/// A loop, not a fold, here and in [`set`]: a closure that the compiler does not put into its caller does not know the
-/// instruction set, and each instruction of it becomes a call, which is ten times slower.
-#[inline(always)]
-pub(crate) fn covers<const L: usize>(
-    machine: impl Machine,
-    block: &[Line; L],
-    words: [u32; L],
-    windows: &Windows,
-) -> bool {
-    let mut all = true;
-    for (line, word) in block.iter().zip(words) {
-        all &= machine.covers(line, word, windows);
-    }
-    all
-}
-
-/// Sets the bits of a key in its block; true if one of them was not set before.
+/// Sets the bits of a key in its block; true if one of them was not set before. A loop, for the reason given at [`Machine::covers_block`].
 #[inline(always)]
 pub(crate) fn set<const L: usize>(
     machine: impl Machine,

@@ -29,22 +29,55 @@ pub(crate) fn words<const L: usize>(digest: Digest) -> [u32; L] {
     })
 }
 
-/// What a bulk call keeps of a digest while its `L` lines are on their way: no address, which is a multiplication away, and
-/// for one line not even the second word. A ring of eight bytes a key is a tenth quicker than one of addresses and words.
-#[inline(always)]
-pub(super) fn keep<const L: usize>(digest: Digest) -> [u64; L] {
-    let mut kept = [digest.h1; L];
-    if L > 1 {
-        kept[1] = digest.h2;
-    }
-    kept
+/// What a bulk call keeps of a digest while its lines are on their way: no address, which is a multiplication away. A ring of eight
+/// bytes a key is a tenth quicker than one of addresses and words.
+pub(super) trait Kept: Copy {
+    fn keep(digest: Digest) -> Self;
+    fn digest(self) -> Digest;
 }
 
-/// The digest that was kept, as far as `L` lines ask for it.
-#[inline(always)]
-pub(super) fn kept<const L: usize>(kept: [u64; L]) -> Digest {
-    Digest { h1: kept[0], h2: kept[L.min(2) - 1] }
+/// The first word alone, where the second is made of it, or where nobody asks for it, as a key of one line does not.
+impl Kept for u64 {
+    #[inline(always)]
+    fn keep(digest: Digest) -> Self {
+        digest.h1
+    }
+
+    #[inline(always)]
+    fn digest(self) -> Digest {
+        Digest::from(self)
+    }
 }
+
+/// Both.
+impl Kept for Digest {
+    #[inline(always)]
+    fn keep(digest: Digest) -> Self {
+        digest
+    }
+
+    #[inline(always)]
+    fn digest(self) -> Digest {
+        self
+    }
+}
+
+/// Runs the code with `$kept` as the type that keeps the digests of a source, for blocks of `$lines` lines.
+macro_rules! by_kept {
+    ($source:ty, $lines:ident, $kept:ident => $call:expr) => {
+        match $lines == 1 || <$source>::IS_ONE_WORD {
+            true => {
+                type $kept = u64;
+                $call
+            }
+            false => {
+                type $kept = $crate::hash::Digest;
+                $call
+            }
+        }
+    };
+}
+pub(super) use by_kept;
 
 /// The bits of a key among all bits of the filter.
 pub(super) fn positions(digest: Digest, blocks: u64, span: Span, lanes: u32) -> Vec<u64> {
@@ -128,14 +161,13 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_the_words_of_the_digest() {
-        fn check<const L: usize>(digest: Digest) {
-            let back = kept(keep::<L>(digest));
-            assert_eq!((back.h1, words::<L>(back)), (digest.h1, words::<L>(digest)));
+        fn check<P: Kept>(digest: Digest) {
+            let back = P::keep(digest).digest();
+            assert_eq!((back.h1, words::<4>(back)), (digest.h1, words::<4>(digest)));
         }
-        let digest = Digest { h1: 0x0123_4567_89ab_cdef, h2: 0xfedc_ba98_7654_3210 };
-        check::<1>(digest);
-        check::<2>(digest);
-        check::<4>(digest);
+        check::<Digest>(Digest { h1: 0x0123_4567_89ab_cdef, h2: 0xfedc_ba98_7654_3210 });
+        check::<Digest>(Digest::from(7));
+        check::<u64>(Digest::from(0x0123_4567_89ab_cdef));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Many keys, their lines fetched ahead.
 
 use super::{
-    filter::{BlockedBloom, covers, set},
-    layout::{keep, kept, words},
+    filter::{BlockedBloom, set},
+    layout::{Kept, by_kept, words},
     sizing::by_span,
 };
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
     simd::{Machine, Task, Windows},
     store::{Blocks, BlocksMut, Fetch, Line, Store, StoreMut},
 };
+use core::marker::PhantomData;
 
 /// How many keys are between the prefetch and the use, with `L` lines each.
 #[inline(always)]
@@ -40,34 +41,36 @@ impl<S: Store, I: Source> Answer<'_, S, I> {
     #[inline(always)]
     fn fetched(self, machine: impl Machine, fetch: Fetch) {
         let BlockedBloom { params, windows, store, .. } = self.filter;
-        by_span!(params.span(), L => {
-            let questions = Answering { machine, windows, blocks: Blocks::<L>::new(store.lines(), fetch) };
+        by_span!(params.span(), L => by_kept!(I, L, Place => {
+            let blocks = Blocks::<L>::new(store.lines(), fetch);
+            let questions = Answering { machine, windows, blocks, kept: PhantomData::<Place> };
             self.source.answered(ahead::<L>(store.lines()), questions, self.answers);
-        });
+        }));
     }
 }
 
-struct Answering<'a, M, const L: usize> {
+struct Answering<'a, M, P, const L: usize> {
     machine: M,
     windows: &'a Windows,
     blocks: Blocks<'a, L>,
+    kept: PhantomData<P>,
 }
 
-impl<M: Machine, const L: usize> Stages for Answering<'_, M, L> {
+impl<M: Machine, P: Kept, const L: usize> Stages for Answering<'_, M, P, L> {
     type Item = Digest;
-    type Place = [u64; L];
+    type Place = P;
     type Answer = bool;
 
     #[inline(always)]
-    fn fetch(&mut self, digest: Digest) -> [u64; L] {
+    fn fetch(&mut self, digest: Digest) -> P {
         self.blocks.fetch(digest.h1);
-        keep(digest)
+        P::keep(digest)
     }
 
     #[inline(always)]
-    fn act(&mut self, place: [u64; L]) -> bool {
-        let digest = kept(place);
-        covers(self.machine, self.blocks.block(digest.h1), words(digest), self.windows)
+    fn act(&mut self, place: P) -> bool {
+        let digest = place.digest();
+        self.machine.covers_block(self.blocks.block(digest.h1), words(digest), self.windows)
     }
 }
 
@@ -92,34 +95,35 @@ impl<S: StoreMut, I: Source> SetAll<'_, S, I> {
     #[inline(always)]
     fn fetched(self, machine: impl Machine, fetch: Fetch) {
         let BlockedBloom { params, windows, store, .. } = self.filter;
-        by_span!(params.span(), L => {
+        by_span!(params.span(), L => by_kept!(I, L, Place => {
             let ahead = ahead::<L>(store.lines());
-            let stages = Setting { machine, windows, blocks: BlocksMut::<L>::new(store.lines_mut(), fetch) };
-            self.source.staged(ahead, stages);
-        });
+            let blocks = BlocksMut::<L>::new(store.lines_mut(), fetch);
+            self.source.staged(ahead, Setting { machine, windows, blocks, kept: PhantomData::<Place> });
+        }));
     }
 }
 
-struct Setting<'a, M, const L: usize> {
+struct Setting<'a, M, P, const L: usize> {
     machine: M,
     windows: &'a Windows,
     blocks: BlocksMut<'a, L>,
+    kept: PhantomData<P>,
 }
 
-impl<M: Machine, const L: usize> Stages for Setting<'_, M, L> {
+impl<M: Machine, P: Kept, const L: usize> Stages for Setting<'_, M, P, L> {
     type Item = Digest;
-    type Place = [u64; L];
+    type Place = P;
     type Answer = ();
 
     #[inline(always)]
-    fn fetch(&mut self, digest: Digest) -> [u64; L] {
+    fn fetch(&mut self, digest: Digest) -> P {
         self.blocks.prefetch(digest.h1);
-        keep(digest)
+        P::keep(digest)
     }
 
     #[inline(always)]
-    fn act(&mut self, place: [u64; L]) {
-        let digest = kept(place);
+    fn act(&mut self, place: P) {
+        let digest = place.digest();
         set(self.machine, self.blocks.block(digest.h1), words(digest), self.windows);
     }
 }

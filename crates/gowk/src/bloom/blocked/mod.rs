@@ -62,7 +62,7 @@ mod sizing;
 
 pub use atomic::AtomicBlockedBloom;
 pub use filter::BlockedBloom;
-pub(crate) use filter::{covers, line_fpp, set};
+pub(crate) use filter::{line_fpp, set};
 pub use fold::FoldingBuilder;
 pub(crate) use layout::{block_of, windows, words};
 pub use sizing::{BlockedParams, PAIR_BELOW, QUAD_BELOW, Span};

@@ -1,7 +1,7 @@
 //! One key: the ways to ask for it and to put it in, the shortest that its filter and this machine allow.
 
 use super::{
-    filter::{BlockedBloom, covers, set},
+    filter::{BlockedBloom, set},
     layout::{block_of, words},
     sizing::{Span, by_span},
 };
@@ -153,7 +153,7 @@ impl Task for Covers<'_> {
     fn run(self, machine: impl Machine) -> bool {
         by_span!(self.span, L => {
             let (blocks, _) = self.lines.as_chunks::<L>();
-            covers(machine, &blocks[block_of(self.digest, blocks.len())], words(self.digest), self.windows)
+            machine.covers_block(&blocks[block_of(self.digest, blocks.len())], words(self.digest), self.windows)
         })
     }
 }
