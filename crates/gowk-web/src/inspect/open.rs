@@ -30,7 +30,6 @@ pub(super) struct Opened {
     copies: Vec<Arc<TempPath>>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "there are eight of them at the most")]
 pub(super) enum Contents {
     Keys(AnyFilter<Mapped>),
     Foreign(Foreign),

@@ -11,7 +11,6 @@ use gowk::{
 };
 use serde_json::{Value, json};
 
-#[expect(clippy::large_enum_variant, reason = "there is one of them")]
 enum Engine {
     Classic(Bloom),
     Blocked(BlockedBloom),

@@ -1,21 +1,10 @@
 //! What this machine does not have: proofs that there are none of, so that code may ask for them everywhere.
 
-use super::{OnLine, Task, Windows};
+use super::{OnLine, Windows};
 use crate::store::{Place, PlaceMut};
 use core::convert::Infallible;
 
-/// No instruction set is more than plain Rust.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wide(Infallible);
-
-impl Wide {
-    #[inline(always)]
-    pub(crate) fn run<T: Task>(self, _: T) -> T::Output {
-        match self.0 {}
-    }
-}
-
-/// No arithmetic is.
+/// No arithmetic is more than plain Rust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bmi2(Infallible);
 

@@ -33,7 +33,6 @@ impl Windows {
 /// single keys runs out of registers, and moves eight of them to and fro for each key.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), expect(dead_code, reason = "for assembly"))]
 struct Constants {
     salts: Lanes,
     /// Where in its dword a lane's bit is: five bits.
@@ -124,15 +123,12 @@ pub(crate) trait OnLine: Copy {
     fn mark(self, place: PlaceMut<'_>, word: u64, windows: &Windows);
 }
 
-/// An instruction set that is more than plain Rust, and proof that this processor has it.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(crate) use avx2::Avx2 as Wide;
 /// What works right where it is asked to, without a call.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use inline::{Bmi2, Inline, InlineAvx2};
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-pub(crate) use absent::{Bmi2, Inline, InlineAvx2, Wide};
+pub(crate) use absent::{Bmi2, Inline, InlineAvx2};
 
 /// An instruction set that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +137,7 @@ pub(crate) enum Isa {
     Portable,
     /// AVX2 and BMI2: Intel since 2013, AMD since 2015.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    Avx2(Wide),
+    Avx2(avx2::Avx2),
 }
 
 impl Isa {
