@@ -19,7 +19,6 @@ use std::{
 };
 
 /// What a file holds.
-#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
 pub(crate) enum FilterFile {
     /// A filter of keys.
     Keys(AnyFilter<Mapped>),

@@ -18,7 +18,6 @@ use std::{
 };
 
 /// What a file holds, in memory.
-#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
 pub(crate) enum Contents {
     Keys(AnyFilter),
     Flat(Bitmap),
