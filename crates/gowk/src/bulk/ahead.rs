@@ -2,7 +2,7 @@
 
 use crate::store::is_far;
 
-/// How many keys are between the prefetch and the use: a power of two from 4 to `MOST`.
+/// How many keys are between the prefetch and the use: a power of two from 8 to `MOST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ahead<const MOST: usize>(usize);
 
@@ -23,13 +23,13 @@ impl<const MOST: usize> Ahead<MOST> {
     /// For keys that have to do with so many lines each, of a memory of so many bytes.
     #[inline(always)]
     pub(crate) fn of(lines: usize, bytes: usize) -> Self {
-        const { assert!(MOST.is_power_of_two() && MOST >= 4) };
+        const { assert!(MOST.is_power_of_two() && MOST >= 8) };
         let keys = match is_far(bytes) {
             false => (NEAR_LINES / lines.max(1)).next_power_of_two().min(NEAR_KEYS),
             // Rounded down: half as many again do not fit.
             true => 1 << (FAR_LINES / lines.max(1)).max(1).ilog2().min(FAR_KEYS.ilog2()),
         };
-        Self(keys.clamp(4, MOST))
+        Self(keys.clamp(8, MOST))
     }
 
     #[inline(always)]
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!([1, 2, 3, 4, 6, 9].map(|lines| of(lines, 0)), [64, 64, 64, 32, 32, 16]);
         assert_eq!([1, 2, 3, 4, 6, 9].map(|lines| of(lines, usize::MAX)), [128, 128, 64, 64, 32, 16]);
         assert_eq!(Ahead::<16>::of(2, usize::MAX).keys(), 16);
-        assert_eq!((of(0, 0), of(1000, 0), of(1000, usize::MAX)), (64, 4, 4));
+        assert_eq!((of(0, 0), of(1000, 0), of(1000, usize::MAX)), (64, 8, 8));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Bulk calls that take keys by eight: what is computed for each of them is then done by vectors.
 
 use super::Ahead;
-use crate::store::is_far;
+use crate::{simd::EIGHT, store::is_far};
+use core::hint::black_box;
 
 /// How many keys are taken together.
-pub(crate) const GROUP: usize = 8;
+pub(crate) const GROUP: usize = EIGHT;
 
 /// What a bulk call does with eight keys.
 ///
@@ -22,6 +23,8 @@ pub(crate) trait Groups: Copy {
 
 /// Hashes that come by eight.
 pub trait Hashes {
+    /// Whether they are computed as vectors, of which nothing is at hand until all of it is.
+    const ARE_VECTORS: bool = false;
     /// The next ones, and how many they are: eight, or fewer at the end. Those behind are any.
     fn next_group(&mut self) -> ([u64; GROUP], usize);
 }
@@ -47,68 +50,81 @@ pub(crate) fn grouped<G: Groups>(
 ) {
     match bytes < FETCHED_FROM {
         true => at_once(hashes, groups, answers),
-        false if is_far(bytes) => fetched::<true, G>(hashes, Ahead::of(lines, bytes), groups, answers),
-        false => fetched::<false, G>(hashes, Ahead::of(lines, bytes), groups, answers),
+        false if is_far(bytes) => fetched::<true, G, _>(hashes, Ahead::of(lines, bytes), groups, answers),
+        false => fetched::<false, G, _>(hashes, Ahead::of(lines, bytes), groups, answers),
     }
 }
 
-/// Each group is found while the one before it is read.
+/// Each group is read while the next one is found and the one behind it hashed: what a step computes is there when the next step wants it,
+/// and no round waits for a chain of multiplications to its end.
 #[inline(always)]
 fn at_once<G: Groups>(mut hashes: impl Hashes, groups: G, answers: &mut [bool]) {
     let (group, mut count) = hashes.next_group();
     let mut places = groups.find(group);
+    let (mut group, mut next_count) = hashes.next_group();
     let (whole, rest) = answers.as_chunks_mut::<GROUP>();
     for answers in whole {
         if count < GROUP {
             return some(groups, &places, &mut answers[..count]);
         }
         groups.answer(&places, answers);
-        let next = hashes.next_group();
-        (places, count) = (groups.find(next.0), next.1);
+        places = groups.find(group);
+        // Through memory: out of vectors the compiler takes addresses lane by lane, two instructions each, and has no registers to keep them.
+        black_box(&places);
+        count = next_count;
+        (group, next_count) = hashes.next_group();
     }
     let count = count.min(rest.len());
     some(groups, &places, &mut rest[..count]);
 }
 
+/// As [`at_once`], with groups in a ring between the step that finds them, the next that asks for their memory, and that which reads it.
 #[inline(always)]
-fn fetched<const FAR: bool, G: Groups>(
-    mut hashes: impl Hashes,
+fn fetched<const FAR: bool, G: Groups, H: Hashes>(
+    mut hashes: H,
     ahead: Ahead<{ MOST * GROUP }>,
     groups: G,
     answers: &mut [bool],
 ) {
-    let ahead = (ahead.keys() / GROUP).clamp(1, MOST);
+    let ahead_by = ahead.keys() / GROUP;
     let mut ring = [groups.find([0; GROUP]); MOST];
-    // How many groups were fetched, and keys in them.
-    let (mut number, mut keys) = (0, 0);
-    while keys < answers.len() {
-        let slot = &mut ring[number % ahead % MOST];
-        if number >= ahead {
-            settle(groups, slot, number - ahead, answers);
+    let (mut group, mut count) = hashes.next_group();
+    let (whole, _) = answers.as_chunks_mut::<GROUP>();
+    let mut found = 0;
+    while found < ahead_by.min(whole.len()) && count == GROUP {
+        ring[found] = groups.find(group);
+        groups.fetch::<FAR>(&ring[found]);
+        (group, count) = hashes.next_group();
+        found += 1;
+    }
+    let mut answered = 0;
+    if found == ahead_by {
+        let soon = whole.len() - found;
+        for answers in &mut whole[..soon] {
+            if count < GROUP {
+                break;
+            }
+            if H::ARE_VECTORS {
+                // The group before this one, whose slot is the one before as well.
+                groups.fetch::<FAR>(&ring[ahead.slot::<GROUP>(found + ahead_by - 1)]);
+            }
+            let slot = &mut ring[ahead.slot::<GROUP>(found)];
+            groups.answer(slot, answers);
+            *slot = groups.find(group);
+            if !H::ARE_VECTORS {
+                groups.fetch::<FAR>(slot);
+            }
+            (group, count) = hashes.next_group();
+            found += 1;
+            answered += 1;
         }
-        let (group, count) = hashes.next_group();
-        *slot = groups.find(group);
-        groups.fetch::<FAR>(slot);
-        number += 1;
-        keys += count;
-        if count < GROUP {
-            break;
-        }
     }
-    let keys = keys.min(answers.len());
-    for number in number.saturating_sub(ahead)..number {
-        settle(groups, &ring[number % ahead % MOST], number, &mut answers[..keys]);
+    for (answers, number) in whole[answered..found].iter_mut().zip(answered..) {
+        groups.answer(&ring[ahead.slot::<GROUP>(number)], answers);
     }
-}
-
-/// The answers of group number `number`, as far as there is room for them.
-#[inline(always)]
-fn settle<G: Groups>(groups: G, places: &G::Places, number: usize, answers: &mut [bool]) {
-    let room = &mut answers[number * GROUP..];
-    match room.first_chunk_mut() {
-        Some(room) => groups.answer(places, room),
-        None => some(groups, places, room),
-    }
+    let rest = &mut answers[found * GROUP..];
+    let count = count.min(rest.len());
+    some(groups, &groups.find(group), &mut rest[..count]);
 }
 
 /// The first answers of a group.

@@ -2,7 +2,8 @@
 
 use super::{Ahead, GROUP, Hashes, Stages, staged};
 use crate::{
-    hash::{Digest, Key, KeyHash},
+    hash::{Digest, Key, KeyHash, Unhashed},
+    simd::Arithmetic,
     store::prefetch_beyond,
 };
 use alloc::vec;
@@ -20,7 +21,7 @@ pub trait Source: Sized {
     fn digests(self) -> impl Iterator<Item = Digest>;
 
     /// The first words of them, by eight.
-    fn hashes(self) -> impl Hashes;
+    fn hashes(self, arithmetic: impl Arithmetic) -> impl Hashes;
 
     /// Works on each, its memory fetched some keys before.
     fn staged<const MOST: usize, S: Stages<Item = Digest, Answer = ()>>(self, ahead: Ahead<MOST>, stages: S);
@@ -46,8 +47,8 @@ impl<I: Iterator<Item = Digest>> Source for Stream<I> {
     }
 
     #[inline(always)]
-    fn hashes(self) -> impl Hashes {
-        self
+    fn hashes(self, _: impl Arithmetic) -> impl Hashes {
+        Stream(self.0.fuse())
     }
 
     #[inline(always)]
@@ -139,8 +140,8 @@ impl<K: Key, H: KeyHash> Source for Keys<'_, K, H> {
     }
 
     #[inline(always)]
-    fn hashes(self) -> impl Hashes {
-        self
+    fn hashes(self, arithmetic: impl Arithmetic) -> impl Hashes {
+        KeysBy { keys: self, arithmetic }
     }
 
     #[inline(always)]
@@ -164,29 +165,55 @@ impl<K: Key, H: KeyHash> Source for Keys<'_, K, H> {
     }
 }
 
-impl<K: Key, H: KeyHash> Hashes for Keys<'_, K, H> {
+/// Keys, and what hashes eight of them at once.
+struct KeysBy<'a, K, H, A> {
+    keys: Keys<'a, K, H>,
+    arithmetic: A,
+}
+
+impl<K: Key, H: KeyHash, A: Arithmetic> Hashes for KeysBy<'_, K, H, A> {
+    const ARE_VECTORS: bool = A::HASHES_EIGHT && K::IS_WORD;
+
     #[inline(always)]
     fn next_group(&mut self) -> ([u64; GROUP], usize) {
+        let Keys { keys, hash } = &mut self.keys;
         let mut group = [0; GROUP];
-        let Some((keys, rest)) = self.keys.split_first_chunk::<GROUP>() else {
-            for (hash, key) in group.iter_mut().zip(self.keys) {
-                *hash = key.digest(&self.hash).h1;
+        let Some((eight, rest)) = keys.split_first_chunk::<GROUP>() else {
+            for (to, key) in group.iter_mut().zip(*keys) {
+                *to = key.digest(hash).h1;
             }
-            return (group, core::mem::take(&mut self.keys).len());
+            return (group, core::mem::take(keys).len());
         };
-        prefetch_beyond(keys, KEYS_AHEAD);
+        prefetch_beyond(eight, KEYS_AHEAD);
         if let Some(later) = rest.get(BYTES_AHEAD..BYTES_AHEAD + GROUP) {
             later.iter().for_each(Key::prefetch);
         }
-        for i in 0..GROUP {
-            group[i] = keys[i].digest(&self.hash).h1;
-        }
-        self.keys = rest;
-        (group, GROUP)
+        *keys = rest;
+        (self.keys.hash_eight(self.arithmetic, eight), GROUP)
     }
 }
 
 impl<K: Key, H: KeyHash> Keys<'_, K, H> {
+    /// The first words of the digests of eight keys.
+    #[inline(always)]
+    fn hash_eight<A: Arithmetic>(&self, arithmetic: A, keys: &[K; GROUP]) -> [u64; GROUP] {
+        let mut hashes = [0; GROUP];
+        match self.hash.word_secrets() {
+            Some(secrets) if A::HASHES_EIGHT && K::IS_WORD => {
+                for i in 0..GROUP {
+                    hashes[i] = keys[i].digest(&Unhashed).h1;
+                }
+                arithmetic.hash_eight(&hashes, secrets)
+            }
+            _ => {
+                for i in 0..GROUP {
+                    hashes[i] = keys[i].digest(&self.hash).h1;
+                }
+                hashes
+            }
+        }
+    }
+
     /// Takes `N` keys round at once. Four ask a quarter of the questions whether there is another: of 40 instructions a key for
     /// one line eight are left out, and a tenth of the time at ten million keys. But work that is long as it is, which is that of
     /// large places, does not fit the registers any more.

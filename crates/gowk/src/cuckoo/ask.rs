@@ -7,17 +7,25 @@ use super::{
 use crate::{
     bulk::{Ahead, GROUP, Groups, Source, Stages, grouped},
     hash::Digest,
+    simd::Arithmetic,
     store::{Fetch, Line},
 };
 
 /// Answers whether the tags of these digests are in their buckets.
 #[inline(always)]
-pub(super) fn ask(layout: Layout, lanes: &Lanes, lines: &[Line], source: impl Source, answers: &mut [bool]) {
+pub(super) fn ask(
+    arithmetic: impl Arithmetic,
+    layout: Layout,
+    lanes: &Lanes,
+    lines: &[Line],
+    source: impl Source,
+    answers: &mut [bool],
+) {
     let (ones, highs) = lanes.narrow_masks();
     let bytes = size_of_val(lines);
     let ask = Ask { layout, lanes, lines, by: Fetch::of(bytes), ones, highs };
     match layout.is_short() {
-        true => grouped(source.hashes(), 2, bytes, ask, answers),
+        true => grouped(source.hashes(arithmetic), 2, bytes, ask, answers),
         false => source.answered(Ahead::<128>::of(2, bytes), ask, answers),
     }
 }

@@ -53,6 +53,8 @@ pub struct Cuckoo<S = Heap> {
     pub(super) lanes: Lanes,
     /// Whether two buckets of four slots are read by one load each: the case that is made fast.
     pub(super) common: bool,
+    /// And whether keys get the default hash as well: then single keys are worked on without a call.
+    usual: bool,
     pub(super) hasher: Hasher,
     isa: Isa,
     pub(super) store: S,
@@ -142,10 +144,12 @@ impl<S> Cuckoo<S> {
         counts: Counts,
     ) -> Self {
         let slots = params.shape().slots() as u32;
+        let common = params.shape() == Shape::TwoByFour && Lanes::narrow(slots, params.width());
         Self {
             layout: Layout::of(&params),
             lanes: Lanes::new(slots, params.width()),
-            common: params.shape() == Shape::TwoByFour && Lanes::narrow(slots, params.width()),
+            common,
+            usual: common && hasher.as_rapid().is_some(),
             hasher,
             isa: Isa::best(),
             store,
@@ -288,9 +292,13 @@ impl<S: Store> Filter for Cuckoo<S> {
         self.isa.run(Holds { filter: self, key: &digest })
     }
 
+    /// Not a task, where it is short: instruction sets gain less here than the call costs.
     #[inline(always)]
     fn may_contain<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.isa.run(Holds { filter: self, key })
+        match self.usual {
+            true => self.holds::<2, 4, u64>(&self.layout.spot(key.digest(self.hasher.rapid()))),
+            false => self.isa.run(Holds { filter: self, key }),
+        }
     }
 
     fn answer(&self, digests: impl Iterator<Item = Digest>, answers: &mut [bool]) {
@@ -298,7 +306,7 @@ impl<S: Store> Filter for Cuckoo<S> {
     }
 
     fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
-        self.isa.run(Answer { filter: self, source, answers });
+        self.isa.run_by_eight(Answer { filter: self, source, answers });
     }
 
     /// What is in it. The rate is also the chance that removing a key that was never inserted takes away another, which is then

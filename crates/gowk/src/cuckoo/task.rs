@@ -11,7 +11,7 @@ use crate::{
     error::Full,
     filter::Inserted,
     hash::{Digest, Key},
-    simd::{Machine, Task},
+    simd::{Arithmetic, EightTask, Machine, Task},
     store::{Fetch, Store},
 };
 use core::cell::{Cell, RefCell};
@@ -41,14 +41,12 @@ pub(super) struct Answer<'a, S, I> {
     pub(super) answers: &'a mut [bool],
 }
 
-impl<S: Store, I: Source> Task for Answer<'_, S, I> {
-    type Output = ();
-
+impl<S: Store, I: Source> EightTask for Answer<'_, S, I> {
     #[inline(always)]
-    fn run(self, _: impl Machine) {
+    fn run(self, arithmetic: impl Arithmetic) {
         let filter = self.filter;
         if filter.common {
-            return ask(filter.layout, &filter.lanes, filter.lines(), self.source, self.answers);
+            return ask(arithmetic, filter.layout, &filter.lanes, filter.lines(), self.source, self.answers);
         }
         let digests = self.source.digests().take(self.answers.len());
         let mut answers = self.answers.iter_mut();

@@ -171,6 +171,7 @@ fn bulk_and_single_calls_agree() {
 /// shrinking, when places are in tags; any number of keys, at hand or one by one.
 #[test]
 fn however_many_are_asked_the_answers_are_those_of_single_lookups() {
+    const COUNTS: [usize; 8] = [0, 1, 7, 8, 9, 64, 65, usize::MAX];
     for (n, fpp) in [(0, 0.01), (50, 0.01), (3_000, 0.3), (3_000, 0.01), (20_000, 1e-3), (90_000, 0.01)] {
         let made = CuckooParams::for_fpp(n.max(1), fpp).unwrap();
         let growing = CuckooParams::growing(n / 5 + 1, 2 * n + 1, fpp).unwrap();
@@ -185,9 +186,14 @@ fn however_many_are_asked_the_answers_are_those_of_single_lookups() {
             }
             let asked: Vec<u64> = members(n.min(400)).chain(strangers(400)).collect();
             let single: Vec<bool> = asked.iter().map(|key| filter.may_contain(key)).collect();
-            for count in [0, 1, 7, 8, 9, 64, 65, asked.len()] {
+            // The same bytes, hashed the way of text.
+            let bytes: Vec<[u8; 8]> = asked.iter().map(|key| key.to_le_bytes()).collect();
+            for (isa, count) in Isa::available().into_iter().flat_map(|isa| COUNTS.map(|count| (isa, count)))
+            {
+                filter.isa = isa;
                 let count = count.min(asked.len());
                 assert_eq!(filter.may_contain_many(&asked[..count]), single[..count], "{n} keys at {fpp}");
+                assert_eq!(filter.may_contain_many(&bytes[..count]), single[..count]);
                 let mut streamed = alloc::vec![false; count];
                 filter.answer(asked.iter().map(|key| filter.hasher().digest(key)), &mut streamed);
                 assert_eq!(streamed, single[..count]);

@@ -10,7 +10,7 @@ use crate::{
     error::ParamsError,
     filter::Filter,
     hash::{Digest, Hasher, Key, RapidBy},
-    simd::{Bmi2, Isa, Machine, Task},
+    simd::{Arithmetic, Bmi2, EightTask, Isa},
     stats::{Family, Stats},
     store::{Bytes, Fetch, Found, FoundEight, Heap, Line, Long, Short, ShortBy, Slots, Store},
 };
@@ -34,7 +34,7 @@ pub struct BinaryFuse<S = Heap> {
     pub(super) layout: Layout,
     keys: u64,
     hasher: Hasher,
-    isa: Isa,
+    pub(super) isa: Isa,
     shape: Shape,
     usual: Usual,
     store: S,
@@ -161,7 +161,7 @@ impl<S: Store> Filter for BinaryFuse<S> {
     }
 
     fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
-        self.isa.run(Answer { filter: self, source, answers });
+        self.isa.run_by_eight(Answer { filter: self, source, answers });
     }
 
     fn stats(&self) -> Stats {
@@ -206,11 +206,9 @@ struct Answer<'a, S, I> {
     answers: &'a mut [bool],
 }
 
-impl<S: Store, I: Source> Task for Answer<'_, S, I> {
-    type Output = ();
-
+impl<S: Store, I: Source> EightTask for Answer<'_, S, I> {
     #[inline(always)]
-    fn run(self, _: impl Machine) {
+    fn run(self, arithmetic: impl Arithmetic) {
         let Self { filter: BinaryFuse { params, layout, shape, store, .. }, source, answers } = self;
         let (layout, lines, by) = (*layout, store.lines(), Fetch::of(size_of_val(store.lines())));
         if !layout.is_short() {
@@ -221,7 +219,7 @@ impl<S: Store, I: Source> Task for Answer<'_, S, I> {
                 Arity::Four => source.answered(ahead, Asking::<_, 4> { layout, lines, width, by }, answers),
             };
         }
-        let (hashes, bytes) = (source.hashes(), size_of_val(lines));
+        let (hashes, bytes) = (source.hashes(arithmetic), size_of_val(lines));
         match *shape {
             Shape::Bytes(width) => {
                 grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)

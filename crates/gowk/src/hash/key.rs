@@ -33,6 +33,10 @@ pub trait Key {
     /// not makes a filter deny keys.
     const IS_HASHED: bool = false;
 
+    /// Whether it is an integer of up to 64 bits: digests are always what [`KeyHash::word`] gave, unchanged.
+    #[doc(hidden)]
+    const IS_WORD: bool = false;
+
     /// The digest of this key under that hash.
     fn digest<H: KeyHash>(&self, hash: &H) -> Digest;
 
@@ -84,6 +88,7 @@ macro_rules! word_key {
     ($($type:ty),*) => { $(
         impl Key for $type {
             const IS_HASHED: bool = true;
+            const IS_WORD: bool = true;
 
             #[inline(always)]
             fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
@@ -121,6 +126,7 @@ macro_rules! pointer_key {
     ($($type:ty),*) => { $(
         impl<K: Key + ?Sized> Key for $type {
             const IS_HASHED: bool = K::IS_HASHED;
+            const IS_WORD: bool = K::IS_WORD;
 
             #[inline(always)]
             fn digest<H: KeyHash>(&self, hash: &H) -> Digest {

@@ -30,7 +30,7 @@ mod rapid;
 mod seed;
 
 pub use key::Key;
-pub(crate) use rapid::{Rapid, RapidBy};
+pub(crate) use rapid::{Rapid, RapidBy, WordSecrets};
 pub use seed::Seed;
 
 use crate::error::MergeError;
@@ -141,6 +141,28 @@ pub trait KeyHash {
 
     /// The digest of the 8 little-endian bytes of an integer; the same as [`bytes`](Self::bytes) of them.
     fn word(&self, word: u64) -> Digest;
+
+    /// What makes the first words of digests of integers, if this is the default hash: bulk calls then hash eight at once.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn word_secrets(&self) -> Option<&WordSecrets> {
+        None
+    }
+}
+
+/// No hash: of an integer it gives the integer.
+pub(crate) struct Unhashed;
+
+impl KeyHash for Unhashed {
+    #[inline(always)]
+    fn bytes(&self, _: &[u8]) -> Digest {
+        Digest::default()
+    }
+
+    #[inline(always)]
+    fn word(&self, word: u64) -> Digest {
+        Digest { h1: word, h2: 0 }
+    }
 }
 
 /// Turns keys into digests: a named hash and its seed.

@@ -13,13 +13,25 @@ pub(crate) struct Rapid {
     word: WordSecrets,
 }
 
+/// What an 8-byte key meets.
 #[derive(Clone, Copy)]
-struct WordSecrets {
-    left: u64,
+pub struct WordSecrets {
+    pub(crate) left: u64,
     /// What makes the right one of the left one: were both at hand, the compiler would take a key to a vector register for them.
-    right_of_left: u64,
-    finish_left: u64,
-    finish_right: u64,
+    pub(crate) right_of_left: u64,
+    pub(crate) finish_left: u64,
+    pub(crate) finish_right: u64,
+}
+
+impl WordSecrets {
+    /// The hash of the 8 bytes of a word.
+    #[inline(always)]
+    pub(crate) fn hash(&self, word: u64) -> u64 {
+        let left = word ^ self.left;
+        let (low, high) = widening_mul(left, left ^ self.right_of_left);
+        let (low, high) = widening_mul(low ^ self.finish_left, high ^ self.finish_right);
+        low ^ high
+    }
 }
 
 impl Rapid {
@@ -49,10 +61,12 @@ impl KeyHash for Rapid {
 
     #[inline(always)]
     fn word(&self, word: u64) -> Digest {
-        let left = word ^ self.word.left;
-        let (low, high) = widening_mul(left, left ^ self.word.right_of_left);
-        let (low, high) = widening_mul(low ^ self.word.finish_left, high ^ self.word.finish_right);
-        Digest::from(low ^ high)
+        Digest::from(self.word.hash(word))
+    }
+
+    #[inline(always)]
+    fn word_secrets(&self) -> Option<&WordSecrets> {
+        Some(&self.word)
     }
 }
 

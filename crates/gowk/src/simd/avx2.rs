@@ -13,7 +13,7 @@
     reason = "lines are aligned to 64 bytes, more than any register asks for"
 )]
 
-use super::{Lanes, Machine, SALTS, Shares, Task, Windows};
+use super::{Arithmetic, EightTask, Lanes, Machine, SALTS, Shares, Task, Windows};
 use crate::store::{Line, SharedLine};
 use core::arch::{asm, x86_64::*};
 
@@ -42,7 +42,21 @@ impl Avx2 {
         // and BMI2 are on every processor that has those two.
         unsafe { compiled_for_avx2(self, task) }
     }
+
+    /// As [`run`](Self::run), by eight.
+    #[inline(always)]
+    pub(crate) fn run_by_eight(self, task: impl EightTask) {
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled_for_avx2(arithmetic: Avx2, task: impl EightTask) {
+            task.run(arithmetic);
+        }
+        // SAFETY: as in `run`.
+        unsafe { compiled_for_avx2(self, task) }
+    }
 }
+
+/// Multiplications of 64 bits by 64 are no part of it: of pieces they take as long as one after the other.
+impl Arithmetic for Avx2 {}
 
 /// The products of a key's word with the salts, one a lane.
 #[inline(always)]

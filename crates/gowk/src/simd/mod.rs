@@ -6,17 +6,24 @@
 //! A [`Machine`] is a token: its being there proves that the processor can do what its functions use. [`Isa`] finds the
 //! best one at run time and runs a whole [`Task`] under it, so that the choice is made once per call of the public
 //! interface, outside every loop, and the compiler may use the instruction set for all the code of the task.
+//!
+//! What is computed for eight keys at once, and touches no line, is [`Arithmetic`]: of that there is a wider sort, for an [`EightTask`].
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 mod absent;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx2;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod avx512;
 pub mod bytes;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod inline;
 pub(crate) mod portable;
 
-use crate::store::{Line, Place, PlaceMut, SharedLine};
+use crate::{
+    hash::WordSecrets,
+    store::{Line, Place, PlaceMut, SharedLine},
+};
 
 /// Which lanes of a line a key uses: a 1 in the low bit of each, for the eight places where the window may begin.
 #[derive(Debug, Clone, Copy)]
@@ -111,6 +118,31 @@ pub(crate) trait Task {
     fn run(self, machine: impl Machine) -> Self::Output;
 }
 
+/// One way to compute for eight keys at once.
+pub trait Arithmetic: Copy {
+    /// Whether eight words are hashed sooner together than one after the other.
+    const HASHES_EIGHT: bool = false;
+
+    /// The hash of each word.
+    #[inline(always)]
+    fn hash_eight(self, words: &[u64; 8], secrets: &WordSecrets) -> [u64; 8] {
+        let mut hashes = *words;
+        for hash in &mut hashes {
+            *hash = secrets.hash(*hash);
+        }
+        hashes
+    }
+}
+
+/// How many keys are computed for at once.
+pub(crate) const EIGHT: usize = 8;
+
+/// Work on eight keys at once, by arithmetic alone: loops over arrays of eight, which the compiler makes vectors of. As [`Task`].
+pub(crate) trait EightTask {
+    /// The work.
+    fn run(self, arithmetic: impl Arithmetic);
+}
+
 /// What works on a line right where it is asked to. All of it is `#[inline(always)]`.
 pub(crate) trait OnLine: Copy {
     /// Whose multiplications are in the same place.
@@ -135,9 +167,9 @@ pub(crate) use absent::{Bmi2, Inline, InlineAvx2};
 pub(crate) enum Isa {
     /// Plain Rust.
     Portable,
-    /// AVX2 and BMI2: Intel since 2013, AMD since 2015.
+    /// AVX2 and BMI2: Intel since 2013, AMD since 2015. Perhaps AVX-512 as well.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    Avx2(avx2::Avx2),
+    Avx2(avx2::Avx2, Option<avx512::Avx512>),
 }
 
 impl Isa {
@@ -147,7 +179,7 @@ impl Isa {
         if !cfg!(gowk_portable)
             && let Some(avx2) = avx2::Avx2::detect()
         {
-            return Self::Avx2(avx2);
+            return Self::Avx2(avx2, avx512::Avx512::detect());
         }
         Self::Portable
     }
@@ -157,7 +189,7 @@ impl Isa {
         match self {
             Self::Portable => None,
             #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Self::Avx2(avx2) => Some(Bmi2::new(avx2)),
+            Self::Avx2(avx2, _) => Some(Bmi2::new(avx2)),
         }
     }
 
@@ -166,7 +198,7 @@ impl Isa {
         match self {
             Self::Portable => None,
             #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Self::Avx2(avx2) => Inline::detect(Bmi2::new(avx2)),
+            Self::Avx2(avx2, _) => Inline::detect(Bmi2::new(avx2)),
         }
     }
 
@@ -175,14 +207,17 @@ impl Isa {
         match self {
             Self::Portable => None,
             #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Self::Avx2(avx2) => InlineAvx2::new(Bmi2::new(avx2)),
+            Self::Avx2(avx2, _) => InlineAvx2::new(Bmi2::new(avx2)),
         }
     }
 
     /// Every one that this processor has.
     #[cfg(test)]
     pub(crate) fn available() -> Vec<Self> {
-        let mut all = vec![Self::Portable, Self::best()];
+        let mut all = vec![Self::Portable];
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        all.extend(avx2::Avx2::detect().map(|avx2| Self::Avx2(avx2, None)));
+        all.push(Self::best());
         all.dedup();
         all
     }
@@ -193,7 +228,19 @@ impl Isa {
         match self {
             Self::Portable => portable::run(task),
             #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Self::Avx2(machine) => machine.run(task),
+            Self::Avx2(machine, _) => machine.run(task),
+        }
+    }
+
+    /// Runs the task by the widest arithmetic.
+    #[inline(always)]
+    pub(crate) fn run_by_eight(self, task: impl EightTask) {
+        match self {
+            Self::Portable => portable::run_by_eight(task),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Self::Avx2(arithmetic, None) => arithmetic.run_by_eight(task),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Self::Avx2(_, Some(arithmetic)) => arithmetic.run_by_eight(task),
         }
     }
 }
@@ -203,6 +250,7 @@ mod tests {
     use super::*;
     use crate::{
         bloom::{blocked::windows, classic::shares},
+        hash::{Hasher, KeyHash},
         store::{BlocksMut, Fetch, Heap, NonEmpty},
     };
     use core::sync::atomic::AtomicU64;
@@ -224,6 +272,15 @@ mod tests {
         fn run(self, m: impl Machine) -> Self::Output {
             let w = windows(self.2);
             (m.covers(self.0, self.1, w), m.set(self.0, self.1, w), m.covers(self.0, self.1, w))
+        }
+    }
+
+    struct Hashed<'a>(&'a mut [u64; EIGHT], Hasher);
+    impl EightTask for Hashed<'_> {
+        #[inline(always)]
+        fn run(self, arithmetic: impl Arithmetic) {
+            let secrets = self.1.rapid().word_secrets().expect("the default hash has some");
+            *self.0 = arithmetic.hash_eight(self.0, secrets);
         }
     }
 
@@ -320,6 +377,18 @@ mod tests {
                 let (low, high) = bmi2.widening_mul(a, b);
                 prop_assert_eq!(u128::from(high) << 64 | u128::from(low), u128::from(a) * u128::from(b));
                 prop_assert_eq!(bmi2.shift_right(a, b), a >> (b % 64));
+            }
+        }
+
+        #[test]
+        fn every_arithmetic_hashes_as_one_key_is_hashed(words: [u64; EIGHT], seed: u64) {
+            let hasher = Hasher::new(seed);
+            for words in [words, words.map(|word| word >> 40), words.map(|word| !(word >> 40))] {
+                for isa in Isa::available() {
+                    let mut hashes = words;
+                    isa.run_by_eight(Hashed(&mut hashes, hasher));
+                    prop_assert_eq!(hashes, words.map(|word| hasher.word(word).h1));
+                }
             }
         }
 

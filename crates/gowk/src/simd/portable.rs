@@ -1,6 +1,6 @@
 //! The specification of every line operation, in plain Rust.
 
-use super::{Lanes, Machine, SALTS, Shares, Task, Windows};
+use super::{Arithmetic, EightTask, Lanes, Machine, SALTS, Shares, Task, Windows};
 use crate::store::{Line, SharedLine};
 
 /// Any processor.
@@ -14,6 +14,15 @@ pub(crate) struct Portable;
 pub(super) fn run<T: Task>(task: T) -> T::Output {
     task.run(Portable)
 }
+
+/// As [`run`], by eight.
+#[cfg_attr(target_arch = "x86_64", cold, inline(never))]
+#[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+pub(super) fn run_by_eight(task: impl EightTask) {
+    task.run(Portable);
+}
+
+impl Arithmetic for Portable {}
 
 /// Where lane `lane` of a line keeps the bit of a key: (word of the line, mask in it).
 ///
