@@ -6,7 +6,7 @@
 use super::{Fetch, Line};
 use crate::{
     range::{MOST_SHORT, scale, scale_short},
-    simd::Bmi2,
+    simd::{Bmi2, EIGHT},
 };
 
 /// A chain: segments of 2^`log` slots, and `range` places that a key may begin at.
@@ -65,12 +65,7 @@ impl Chain {
         let place = self.place(n);
         Found(core::array::from_fn(|j| self.slot::<K>(place, j, moves[j])))
     }
-}
 
-/// How many numbers are looked for at once.
-pub(crate) const EIGHT: usize = 8;
-
-impl Chain {
     /// Whether every slot has a number of 32 bits, so that eight can be looked for at once.
     pub(crate) fn is_short(self) -> bool {
         self.range + 4 * self.segment <= MOST_SHORT
