@@ -16,7 +16,7 @@ pub(crate) fn is_far(bytes: usize) -> bool {
 /// A processor fetches into its first-level cache through a few buffers; when all are taken, it waits. Into the second-level cache it fetches through
 /// several times as many. Of far memory, where a fetch holds its buffer longest, that counts for more than the fifteen cycles from there to the work. A hundred million keys in bulk on a Zen 4, ns a lookup by the first level and by
 /// the second: `BlockedBloom` 10.0 and 3.4, `Bloom` 19 and 7.2, `BinaryFuse` 28 and 13, `Cuckoo` 29 and 10; on an Ice Lake two neighbouring lines of
-/// 190 MB 19 and 15, single ones 11.3 and 10.6. On a Zen 3 it was the same. Near memory is no quicker so (5.1 to 4.6 ns for a pair in 4 MB on the Ice
+/// 190 MB 19 and 15, single ones 11.3 and 10.6. On a Zen 3 both take as long. Near memory is no quicker so (5.1 to 4.6 ns for a pair in 4 MB on the Ice
 /// Lake).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fetch {
