@@ -1,7 +1,10 @@
 //! Bulk calls that take keys by eight: what is computed for each of them is then done by vectors.
 
 use super::Ahead;
-use crate::{simd::EIGHT, store::is_far};
+use crate::{
+    simd::EIGHT,
+    store::{Fetch, is_far},
+};
 use core::hint::black_box;
 
 /// How many keys are taken together.
@@ -10,15 +13,33 @@ pub(crate) const GROUP: usize = EIGHT;
 /// What a bulk call does with eight keys.
 ///
 /// As [`Stages`](super::Stages), all of it `#[inline(always)]`. Loops over arrays of eight are what the compiler makes vectors of.
-pub(crate) trait Groups: Copy {
+pub(crate) trait Groups {
     /// Where the keys are.
     type Places: Copy;
+    /// What comes out.
+    type Answer;
+    /// From so many bytes on, memory is asked for ahead.
+    ///
+    /// What the second-level cache holds is else not asked for: of code this short a processor holds so many keys at once that asking takes
+    /// longer than waiting. Three slots a key, in a megabyte of a Zen 5, take 2.3 ns so, and 2.8 with asking; in ten megabytes of an Ice Lake
+    /// 27 ns, and 14.
+    const FETCHED_FROM: usize = if cfg!(test) { 4096 } else { 2 << 20 };
     /// Finds the places of eight hashes.
-    fn find(self, hashes: [u64; GROUP]) -> Self::Places;
+    fn find(&self, hashes: [u64; GROUP]) -> Self::Places;
     /// Asks for the memory there, which is far or in a cache.
-    fn fetch<const FAR: bool>(self, places: &Self::Places);
-    /// Whether each key may be in the set. Written, not returned: an array of answers goes through a word that is put together bit by bit.
-    fn answer(self, places: &Self::Places, answers: &mut [bool; GROUP]);
+    fn fetch<const FAR: bool>(&self, places: &Self::Places, by: Fetch);
+    /// Answers each key. Written, not returned: an array of answers goes through a word that is put together bit by bit.
+    fn act(&mut self, places: &Self::Places, answers: &mut [Self::Answer; GROUP]);
+    /// Answers the first keys, fewer than eight.
+    fn act_on_some(&mut self, places: &Self::Places, answers: &mut [Self::Answer]);
+}
+
+/// The first of eight answers, for whom the others do no harm.
+#[inline(always)]
+pub(crate) fn first<G: Groups<Answer = bool>>(groups: &mut G, places: &G::Places, answers: &mut [bool]) {
+    let mut all = [false; GROUP];
+    groups.act(places, &mut all);
+    answers.copy_from_slice(&all[..answers.len()]);
 }
 
 /// Hashes that come by eight.
@@ -29,45 +50,40 @@ pub trait Hashes {
     fn next_group(&mut self) -> ([u64; GROUP], usize);
 }
 
-/// From so many bytes on, memory is asked for ahead.
-const FETCHED_FROM: usize = if cfg!(test) { 4096 } else { 2 << 20 };
-
 /// How many groups are on their way at most.
 const MOST: usize = 16;
 
 /// Answers all hashes, or as many as there is room for answers, of keys that have to do with so many lines each, of a memory of so many bytes.
-///
-/// What the second-level cache holds is not asked for ahead: of code this short a processor holds so many keys at once that asking takes
-/// longer than waiting. Three slots a key, in a megabyte of a Zen 5, take 2.3 ns so, and 2.8 with asking; in ten megabytes of an Ice Lake
-/// 27 ns, and 14.
 #[inline(always)]
 pub(crate) fn grouped<G: Groups>(
     hashes: impl Hashes,
     lines: usize,
     bytes: usize,
     groups: G,
-    answers: &mut [bool],
+    answers: &mut [G::Answer],
 ) {
-    match bytes < FETCHED_FROM {
-        true => at_once(hashes, groups, answers),
-        false if is_far(bytes) => fetched::<true, G, _>(hashes, Ahead::of(lines, bytes), groups, answers),
-        false => fetched::<false, G, _>(hashes, Ahead::of(lines, bytes), groups, answers),
+    let ahead = Ahead::of(lines, bytes);
+    match Fetch::of(bytes) {
+        _ if bytes < G::FETCHED_FROM => at_once(hashes, groups, answers),
+        _ if !is_far(bytes) => fetched::<false, G, _>(hashes, ahead, groups, Fetch::SOON, answers),
+        Fetch::SOON => fetched::<true, G, _>(hashes, ahead, groups, Fetch::SOON, answers),
+        far => fetched::<true, G, _>(hashes, ahead, groups, far, answers),
     }
 }
 
 /// Each group is read while the next one is found and the one behind it hashed: what a step computes is there when the next step wants it,
 /// and no round waits for a chain of multiplications to its end.
 #[inline(always)]
-fn at_once<G: Groups>(mut hashes: impl Hashes, groups: G, answers: &mut [bool]) {
+fn at_once<G: Groups>(mut hashes: impl Hashes, mut groups: G, answers: &mut [G::Answer]) {
     let (group, mut count) = hashes.next_group();
     let mut places = groups.find(group);
     let (mut group, mut next_count) = hashes.next_group();
     let (whole, rest) = answers.as_chunks_mut::<GROUP>();
     for answers in whole {
         if count < GROUP {
-            return some(groups, &places, &mut answers[..count]);
+            return groups.act_on_some(&places, &mut answers[..count]);
         }
-        groups.answer(&places, answers);
+        groups.act(&places, answers);
         places = groups.find(group);
         // Through memory: out of vectors the compiler takes addresses lane by lane, two instructions each, and has no registers to keep them.
         black_box(&places);
@@ -75,7 +91,7 @@ fn at_once<G: Groups>(mut hashes: impl Hashes, groups: G, answers: &mut [bool]) 
         (group, next_count) = hashes.next_group();
     }
     let count = count.min(rest.len());
-    some(groups, &places, &mut rest[..count]);
+    groups.act_on_some(&places, &mut rest[..count]);
 }
 
 /// As [`at_once`], with groups in a ring between the step that finds them, the next that asks for their memory, and that which reads it.
@@ -83,8 +99,9 @@ fn at_once<G: Groups>(mut hashes: impl Hashes, groups: G, answers: &mut [bool]) 
 fn fetched<const FAR: bool, G: Groups, H: Hashes>(
     mut hashes: H,
     ahead: Ahead<{ MOST * GROUP }>,
-    groups: G,
-    answers: &mut [bool],
+    mut groups: G,
+    by: Fetch,
+    answers: &mut [G::Answer],
 ) {
     let ahead_by = ahead.keys() / GROUP;
     let mut ring = [groups.find([0; GROUP]); MOST];
@@ -93,7 +110,7 @@ fn fetched<const FAR: bool, G: Groups, H: Hashes>(
     let mut found = 0;
     while found < ahead_by.min(whole.len()) && count == GROUP {
         ring[found] = groups.find(group);
-        groups.fetch::<FAR>(&ring[found]);
+        groups.fetch::<FAR>(&ring[found], by);
         (group, count) = hashes.next_group();
         found += 1;
     }
@@ -106,13 +123,13 @@ fn fetched<const FAR: bool, G: Groups, H: Hashes>(
             }
             if H::ARE_VECTORS {
                 // The group before this one, whose slot is the one before as well.
-                groups.fetch::<FAR>(&ring[ahead.slot::<GROUP>(found + ahead_by - 1)]);
+                groups.fetch::<FAR>(&ring[ahead.slot::<GROUP>(found + ahead_by - 1)], by);
             }
             let slot = &mut ring[ahead.slot::<GROUP>(found)];
-            groups.answer(slot, answers);
+            groups.act(slot, answers);
             *slot = groups.find(group);
             if !H::ARE_VECTORS {
-                groups.fetch::<FAR>(slot);
+                groups.fetch::<FAR>(slot, by);
             }
             (group, count) = hashes.next_group();
             found += 1;
@@ -120,19 +137,12 @@ fn fetched<const FAR: bool, G: Groups, H: Hashes>(
         }
     }
     for (answers, number) in whole[answered..found].iter_mut().zip(answered..) {
-        groups.answer(&ring[ahead.slot::<GROUP>(number)], answers);
+        groups.act(&ring[ahead.slot::<GROUP>(number)], answers);
     }
     let rest = &mut answers[found * GROUP..];
     let count = count.min(rest.len());
-    some(groups, &groups.find(group), &mut rest[..count]);
-}
-
-/// The first answers of a group.
-#[inline(always)]
-fn some<G: Groups>(groups: G, places: &G::Places, answers: &mut [bool]) {
-    let mut all = [false; GROUP];
-    groups.answer(places, &mut all);
-    answers.copy_from_slice(&all[..answers.len()]);
+    let places = groups.find(group);
+    groups.act_on_some(&places, &mut rest[..count]);
 }
 
 #[cfg(test)]
@@ -154,20 +164,24 @@ mod tests {
         }
     }
 
-    #[derive(Clone, Copy)]
     struct Odd;
 
     impl Groups for Odd {
         type Places = [u64; GROUP];
+        type Answer = bool;
 
-        fn find(self, hashes: [u64; GROUP]) -> [u64; GROUP] {
+        fn find(&self, hashes: [u64; GROUP]) -> [u64; GROUP] {
             hashes
         }
 
-        fn fetch<const FAR: bool>(self, _: &[u64; GROUP]) {}
+        fn fetch<const FAR: bool>(&self, _: &[u64; GROUP], _: Fetch) {}
 
-        fn answer(self, places: &[u64; GROUP], answers: &mut [bool; GROUP]) {
+        fn act(&mut self, places: &[u64; GROUP], answers: &mut [bool; GROUP]) {
             *answers = places.map(|n| n % 2 == 1);
+        }
+
+        fn act_on_some(&mut self, places: &[u64; GROUP], answers: &mut [bool]) {
+            first(self, places, answers);
         }
     }
 

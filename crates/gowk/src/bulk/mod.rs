@@ -6,9 +6,9 @@ mod ring;
 mod source;
 
 pub(crate) use ahead::Ahead;
-pub(crate) use groups::{GROUP, Groups, Hashes, grouped};
+pub(crate) use groups::{GROUP, Groups, Hashes, first, grouped};
 pub(crate) use ring::Ring;
-pub(crate) use source::{Keys, Source, Stream};
+pub(crate) use source::{Keys, Source, Stream, texts_come_by_eight};
 
 use core::marker::PhantomData;
 

@@ -5,7 +5,7 @@ use super::{
     slots::{Lanes, Word},
 };
 use crate::{
-    bulk::{Ahead, GROUP, Groups, Source, Stages, grouped},
+    bulk::{Ahead, GROUP, Groups, Source, Stages, first, grouped, texts_come_by_eight},
     hash::Digest,
     simd::Arithmetic,
     store::{Fetch, Line},
@@ -25,7 +25,10 @@ pub(super) fn ask(
     let bytes = size_of_val(lines);
     let ask = Ask { layout, lanes, lines, by: Fetch::of(bytes), ones, highs };
     match layout.is_short() {
-        true => grouped(source.hashes(arithmetic), 2, bytes, ask, answers),
+        true if texts_come_by_eight(&source) => {
+            grouped(source.hashes::<_, true>(arithmetic), 2, bytes, ask, answers)
+        }
+        true => grouped(source.hashes::<_, false>(arithmetic), 2, bytes, ask, answers),
         false => source.answered(Ahead::<128>::of(2, bytes), ask, answers),
     }
 }
@@ -55,9 +58,10 @@ struct Nests {
 )]
 impl Groups for Ask<'_> {
     type Places = Nests;
+    type Answer = bool;
 
     #[inline(always)]
-    fn find(self, hashes: [u64; GROUP]) -> Nests {
+    fn find(&self, hashes: [u64; GROUP]) -> Nests {
         let empty = [[0; GROUP]; 2];
         let mut nests = Nests { bytes: empty, shifts: empty, tags: empty };
         let width = self.lanes.width;
@@ -76,8 +80,7 @@ impl Groups for Ask<'_> {
     }
 
     #[inline(always)]
-    fn fetch<const FAR: bool>(self, nests: &Nests) {
-        let by = if FAR { self.by } else { Fetch::SOON };
+    fn fetch<const FAR: bool>(&self, nests: &Nests, by: Fetch) {
         for byte in nests.bytes.as_flattened() {
             by.byte(self.lines, *byte as usize);
             // Every ninth time the eight bytes of a bucket lie in two lines.
@@ -86,7 +89,7 @@ impl Groups for Ask<'_> {
     }
 
     #[inline(always)]
-    fn answer(self, nests: &Nests, answers: &mut [bool; GROUP]) {
+    fn act(&mut self, nests: &Nests, answers: &mut [bool; GROUP]) {
         let mut found = [0; GROUP];
         for j in 0..2 {
             let mut words = [0; GROUP];
@@ -101,6 +104,11 @@ impl Groups for Ask<'_> {
         for i in 0..GROUP {
             answers[i] = found[i] & self.highs != 0;
         }
+    }
+
+    #[inline(always)]
+    fn act_on_some(&mut self, nests: &Nests, answers: &mut [bool]) {
+        first(self, nests, answers);
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     sizing::{Arity, FuseParams},
 };
 use crate::{
-    bulk::{Ahead, GROUP, Groups, Source, Stages, Stream, grouped},
+    bulk::{Ahead, GROUP, Groups, Hashes, Source, Stages, Stream, first, grouped, texts_come_by_eight},
     error::ParamsError,
     filter::Filter,
     hash::{Digest, Hasher, Key, RapidBy},
@@ -219,21 +219,26 @@ impl<S: Store, I: Source> EightTask for Answer<'_, S, I> {
                 Arity::Four => source.answered(ahead, Asking::<_, 4> { layout, lines, width, by }, answers),
             };
         }
-        let (hashes, bytes) = (source.hashes(arithmetic), size_of_val(lines));
-        match *shape {
-            Shape::Bytes(width) => {
-                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)
-            }
-            Shape::Short(width) => {
-                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)
-            }
-            Shape::Long(width) => {
-                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)
-            }
-            Shape::Four(width) => {
-                grouped(hashes, 4, bytes, Asking::<_, 4> { layout, lines, width, by }, answers)
-            }
+        match texts_come_by_eight(&source) {
+            true => by_groups(source.hashes::<_, true>(arithmetic), *shape, layout, lines, answers),
+            false => by_groups(source.hashes::<_, false>(arithmetic), *shape, layout, lines, answers),
         }
+    }
+}
+
+#[inline(always)]
+fn by_groups(hashes: impl Hashes, shape: Shape, layout: Layout, lines: &[Line], answers: &mut [bool]) {
+    let bytes = size_of_val(lines);
+    let by = Fetch::of(bytes);
+    match shape {
+        Shape::Bytes(width) => {
+            grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)
+        }
+        Shape::Short(width) => {
+            grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)
+        }
+        Shape::Long(width) => grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers),
+        Shape::Four(width) => grouped(hashes, 4, bytes, Asking::<_, 4> { layout, lines, width, by }, answers),
     }
 }
 
@@ -247,26 +252,32 @@ struct Asking<'a, W, const K: usize> {
 
 impl<W: Slots, const K: usize> Groups for Asking<'_, W, K> {
     type Places = (FoundEight<K>, [u64; GROUP]);
+    type Answer = bool;
 
     #[inline(always)]
-    fn find(self, hashes: [u64; GROUP]) -> Self::Places {
+    fn find(&self, hashes: [u64; GROUP]) -> Self::Places {
         (self.layout.find_eight(&hashes, self.width), hashes)
     }
 
     #[inline(always)]
-    fn fetch<const FAR: bool>(self, (found, _): &Self::Places) {
+    fn fetch<const FAR: bool>(&self, (found, _): &Self::Places, by: Fetch) {
         match FAR {
-            true => found.prefetch_whole(self.lines, self.by),
+            true => found.prefetch_whole(self.lines, by),
             false => found.prefetch(self.lines),
         }
     }
 
     #[inline(always)]
-    fn answer(self, (found, hashes): &Self::Places, answers: &mut [bool; GROUP]) {
+    fn act(&mut self, (found, hashes): &Self::Places, answers: &mut [bool; GROUP]) {
         let differ = found.xor(self.lines, self.width, hashes);
         for i in 0..GROUP {
             answers[i] = differ[i] == 0;
         }
+    }
+
+    #[inline(always)]
+    fn act_on_some(&mut self, places: &Self::Places, answers: &mut [bool]) {
+        first(self, places, answers);
     }
 }
 

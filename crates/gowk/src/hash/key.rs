@@ -37,6 +37,17 @@ pub trait Key {
     #[doc(hidden)]
     const IS_WORD: bool = false;
 
+    /// Whether it is bytes: digests are always what [`KeyHash::bytes`] gave of [`text`](Self::text), unchanged.
+    #[doc(hidden)]
+    const IS_TEXT: bool = false;
+
+    /// Its bytes, if that is what it is.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn text(&self) -> &[u8] {
+        &[]
+    }
+
     /// The digest of this key under that hash.
     fn digest<H: KeyHash>(&self, hash: &H) -> Digest;
 
@@ -50,6 +61,12 @@ macro_rules! bytes_key {
     ($($type:ty => $bytes:ident),*) => { $(
         impl Key for $type {
             const IS_HASHED: bool = true;
+            const IS_TEXT: bool = true;
+
+            #[inline(always)]
+            fn text(&self) -> &[u8] {
+                self.$bytes()
+            }
 
             #[inline(always)]
             fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
@@ -68,6 +85,12 @@ bytes_key!(str => as_bytes, String => as_bytes, Vec<u8> => as_slice);
 
 impl Key for [u8] {
     const IS_HASHED: bool = true;
+    const IS_TEXT: bool = true;
+
+    #[inline(always)]
+    fn text(&self) -> &[u8] {
+        self
+    }
 
     #[inline(always)]
     fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
@@ -77,6 +100,12 @@ impl Key for [u8] {
 
 impl<const N: usize> Key for [u8; N] {
     const IS_HASHED: bool = true;
+    const IS_TEXT: bool = true;
+
+    #[inline(always)]
+    fn text(&self) -> &[u8] {
+        self
+    }
 
     #[inline(always)]
     fn digest<H: KeyHash>(&self, hash: &H) -> Digest {
@@ -127,6 +156,12 @@ macro_rules! pointer_key {
         impl<K: Key + ?Sized> Key for $type {
             const IS_HASHED: bool = K::IS_HASHED;
             const IS_WORD: bool = K::IS_WORD;
+            const IS_TEXT: bool = K::IS_TEXT;
+
+            #[inline(always)]
+            fn text(&self) -> &[u8] {
+                (**self).text()
+            }
 
             #[inline(always)]
             fn digest<H: KeyHash>(&self, hash: &H) -> Digest {

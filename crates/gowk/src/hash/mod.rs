@@ -30,7 +30,7 @@ mod rapid;
 mod seed;
 
 pub use key::Key;
-pub(crate) use rapid::{Rapid, RapidBy, WordSecrets};
+pub(crate) use rapid::{Rapid, RapidBy, TextSecrets, WordSecrets};
 pub use seed::Seed;
 
 use crate::error::MergeError;
@@ -146,6 +146,13 @@ pub trait KeyHash {
     #[doc(hidden)]
     #[inline(always)]
     fn word_secrets(&self) -> Option<&WordSecrets> {
+        None
+    }
+
+    /// And of text.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn text_secrets(&self) -> Option<TextSecrets> {
         None
     }
 }

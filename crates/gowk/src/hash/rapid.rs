@@ -34,6 +34,19 @@ impl WordSecrets {
     }
 }
 
+/// What text of 16 to 32 bytes meets.
+#[derive(Clone, Copy)]
+pub struct TextSecrets {
+    pub(crate) seed: u64,
+    pub(crate) head: u64,
+    pub(crate) tail: u64,
+}
+
+impl TextSecrets {
+    /// How many bytes it has.
+    pub(crate) const LENGTHS: core::ops::RangeInclusive<usize> = 16..=32;
+}
+
 impl Rapid {
     pub(super) fn new(seed: Seed) -> Self {
         let secrets =
@@ -67,6 +80,12 @@ impl KeyHash for Rapid {
     #[inline(always)]
     fn word_secrets(&self) -> Option<&WordSecrets> {
         Some(&self.word)
+    }
+
+    #[inline(always)]
+    fn text_secrets(&self) -> Option<TextSecrets> {
+        let RapidSecrets { seed, secrets } = self.secrets;
+        Some(TextSecrets { seed, head: secrets[2], tail: secrets[1] })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What this machine does not have: proofs that there are none of, so that code may ask for them everywhere.
 
-use super::{OnLine, Windows};
-use crate::store::{Place, PlaceMut};
+use super::{EIGHT, EightTask, OnLine, Windows};
+use crate::store::{EightBlocks, EightBlocksMut, Place, PlaceMut};
 use core::convert::Infallible;
 
 /// No arithmetic is more than plain Rust.
@@ -43,5 +43,49 @@ impl<const SORT: usize> OnLine for Absent<SORT> {
     fn mark(self, place: PlaceMut<'_>, _: u64, _: &Windows) {
         let _ = place.parts();
         match self.0 {}
+    }
+}
+
+/// No work on the lines of eight keys at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Avx512(Infallible);
+
+impl Avx512 {
+    #[inline(always)]
+    pub(crate) fn run_by_eight(self, _: impl EightTask) {
+        match self.0 {}
+    }
+
+    #[inline(always)]
+    pub(crate) fn cover_eight<const L: usize>(
+        self,
+        blocks: EightBlocks<'_, L>,
+        _: &[u64; EIGHT],
+        _: Sets,
+        _: &mut [bool; EIGHT],
+    ) {
+        let _ = blocks.line(0, 0);
+        match self.0 {}
+    }
+
+    #[inline(always)]
+    pub(crate) fn mark_eight<const L: usize>(
+        self,
+        mut blocks: EightBlocksMut<'_, L>,
+        _: &[u64; EIGHT],
+        _: Sets,
+    ) {
+        let _ = blocks.line(0, 0);
+        match self.0 {}
+    }
+}
+
+/// What such work would want of windows.
+#[derive(Clone, Copy)]
+pub(crate) struct Sets(());
+
+impl Sets {
+    pub(crate) fn of(_: &Windows) -> Self {
+        Self(())
     }
 }

@@ -7,13 +7,12 @@
 //! Work on a line gains nothing by it: a line of eight lanes is a register of AVX2. Blocked filters that are hashed by eight take as long as
 //! before or longer, as they wait for their lines and not for arithmetic.
 
+#![allow(clippy::wildcard_imports, reason = "two dozen names that all begin with _mm")]
+
 use super::{Arithmetic, EIGHT, EightTask};
-use crate::hash::WordSecrets;
+use crate::hash::{TextSecrets, WordSecrets};
 use core::{
-    arch::x86_64::{
-        __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_mask_blend_epi32, _mm512_mul_epu32,
-        _mm512_set1_epi64, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_xor_si512,
-    },
+    arch::{asm, x86_64::*},
     mem::transmute,
 };
 
@@ -63,6 +62,81 @@ impl Arithmetic for Avx512 {
             transmute::<__m512i, [u64; EIGHT]>(_mm512_xor_si512(low, high))
         }
     }
+
+    #[inline(always)]
+    fn hash_eight_texts(self, texts: &[&[u8]; EIGHT], secrets: TextSecrets) -> Option<[u64; EIGHT]> {
+        let mut fits = true;
+        for text in texts {
+            fits &= TextSecrets::LENGTHS.contains(&text.len());
+        }
+        if !fits {
+            return None;
+        }
+        // SAFETY: `self` proves AVX-512; every text has 16 bytes, as was just seen.
+        unsafe {
+            let lengths = lengths(texts);
+            let more = _mm512_cmpgt_epu64_mask(lengths, _mm512_set1_epi64(16));
+            let (head, next) = two_words::<false>(texts);
+            let (low, high) = widening_mul(xor_each(head, secrets.head), xor_each(next, secrets.seed));
+            let (a, b) = two_words::<true>(texts);
+            let a = xor_each(_mm512_mask_xor_epi64(a, more, a, lengths), secrets.tail);
+            let short = _mm512_set1_epi64((secrets.seed ^ 16) as i64);
+            let b = _mm512_xor_si512(b, _mm512_mask_xor_epi64(short, more, low, high));
+            let (low, high) = widening_mul(a, b);
+            let low = xor_each(low, 0xaaaa_aaaa_aaaa_aaaa);
+            let (low, high) = widening_mul(low, _mm512_xor_si512(xor_each(high, secrets.tail), lengths));
+            Some(transmute::<__m512i, [u64; EIGHT]>(_mm512_xor_si512(low, high)))
+        }
+    }
+}
+
+/// Four registers as one.
+macro_rules! together {
+    ($a:expr, $b:expr, $c:expr, $d:expr) => {{
+        let two = _mm512_inserti32x4::<1>(_mm512_castsi128_si512($a), $b);
+        _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(two, $c), $d)
+    }};
+}
+
+/// The first two words of each text, or the last two.
+#[inline(always)]
+unsafe fn two_words<const LAST: bool>(texts: &[&[u8]; EIGHT]) -> (__m512i, __m512i) {
+    // SAFETY: the caller has AVX-512, and texts of 16 bytes or more.
+    unsafe {
+        // Macros, as a closure may become a function that does not know the instruction set.
+        macro_rules! two {
+            ($i:literal) => {
+                _mm_loadu_si128(texts[$i].as_ptr().add(if LAST { texts[$i].len() - 16 } else { 0 }).cast())
+            };
+        }
+        let even = together!(two!(0), two!(2), two!(4), two!(6));
+        let odd = together!(two!(1), two!(3), two!(5), two!(7));
+        (_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd))
+    }
+}
+
+/// The lengths of texts.
+#[inline(always)]
+unsafe fn lengths(texts: &[&[u8]; EIGHT]) -> __m512i {
+    // SAFETY: the caller has AVX-512.
+    unsafe {
+        macro_rules! two {
+            ($i:literal $j:literal) => {
+                _mm_set_epi64x(alone(texts[$j].len()), alone(texts[$i].len()))
+            };
+        }
+        together!(two!(0 1), two!(2 3), two!(4 5), two!(6 7))
+    }
+}
+
+/// A word in a register of its own: of eight that are read from memory the compiler makes one instruction that gathers, which takes longer.
+#[inline(always)]
+fn alone(mut word: usize) -> i64 {
+    // SAFETY: of nothing nothing can go wrong.
+    unsafe {
+        asm!("/* {word} */", word = inout(reg) word, options(pure, nomem, nostack, preserves_flags));
+    }
+    word as i64
 }
 
 /// Each of the words with this one.

@@ -17,11 +17,13 @@ mod avx2;
 mod avx512;
 pub mod bytes;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
+mod eight;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod inline;
 pub(crate) mod portable;
 
 use crate::{
-    hash::WordSecrets,
+    hash::{TextSecrets, WordSecrets},
     store::{Line, Place, PlaceMut, SharedLine},
 };
 
@@ -123,6 +125,12 @@ pub trait Arithmetic: Copy {
     /// Whether eight words are hashed sooner together than one after the other.
     const HASHES_EIGHT: bool = false;
 
+    /// The hash of each text, if eight are hashed sooner together and all of them have one of [`TextSecrets::LENGTHS`].
+    #[inline(always)]
+    fn hash_eight_texts(self, _: &[&[u8]; EIGHT], _: TextSecrets) -> Option<[u64; EIGHT]> {
+        None
+    }
+
     /// The hash of each word.
     #[inline(always)]
     fn hash_eight(self, words: &[u64; 8], secrets: &WordSecrets) -> [u64; 8] {
@@ -159,8 +167,12 @@ pub(crate) trait OnLine: Copy {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use inline::{Bmi2, Inline, InlineAvx2};
 
+/// What works on the lines of eight keys at once.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) use {avx512::Avx512, eight::Sets};
+
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-pub(crate) use absent::{Bmi2, Inline, InlineAvx2};
+pub(crate) use absent::{Avx512, Bmi2, Inline, InlineAvx2, Sets};
 
 /// An instruction set that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +181,7 @@ pub(crate) enum Isa {
     Portable,
     /// AVX2 and BMI2: Intel since 2013, AMD since 2015. Perhaps AVX-512 as well.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    Avx2(avx2::Avx2, Option<avx512::Avx512>),
+    Avx2(avx2::Avx2, Option<Avx512>),
 }
 
 impl Isa {
@@ -179,7 +191,7 @@ impl Isa {
         if !cfg!(gowk_portable)
             && let Some(avx2) = avx2::Avx2::detect()
         {
-            return Self::Avx2(avx2, avx512::Avx512::detect());
+            return Self::Avx2(avx2, Avx512::detect());
         }
         Self::Portable
     }
@@ -208,6 +220,15 @@ impl Isa {
             Self::Portable => None,
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Self::Avx2(avx2, _) => InlineAvx2::new(Bmi2::new(avx2)),
+        }
+    }
+
+    /// The work on the lines of eight keys at once, if this processor has it.
+    pub(crate) fn avx512(self) -> Option<Avx512> {
+        match self {
+            Self::Portable => None,
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Self::Avx2(_, avx512) => avx512,
         }
     }
 
@@ -281,6 +302,15 @@ mod tests {
         fn run(self, arithmetic: impl Arithmetic) {
             let secrets = self.1.rapid().word_secrets().expect("the default hash has some");
             *self.0 = arithmetic.hash_eight(self.0, secrets);
+        }
+    }
+
+    struct HashedTexts<'a>(&'a [&'a [u8]; EIGHT], Hasher, &'a mut Option<[u64; EIGHT]>);
+    impl EightTask for HashedTexts<'_> {
+        #[inline(always)]
+        fn run(self, arithmetic: impl Arithmetic) {
+            let secrets = self.1.rapid().text_secrets().expect("the default hash has some");
+            *self.2 = arithmetic.hash_eight_texts(self.0, secrets);
         }
     }
 
@@ -388,6 +418,21 @@ mod tests {
                     let mut hashes = words;
                     isa.run_by_eight(Hashed(&mut hashes, hasher));
                     prop_assert_eq!(hashes, words.map(|word| hasher.word(word).h1));
+                }
+            }
+        }
+
+        #[test]
+        fn texts_are_hashed_together_as_each_is(text in prop::collection::vec(any::<u8>(), 64), lengths in prop::array::uniform8(15usize..=33), seed: u64) {
+            let hasher = Hasher::new(seed);
+            for lengths in [lengths, lengths.map(|length| length.clamp(16, 32)), lengths.map(|length| length.min(16)), [32; EIGHT]] {
+                let texts: [&[u8]; EIGHT] = core::array::from_fn(|i| &text[i..][..lengths[i]]);
+                let expected = texts.map(|text| hasher.bytes(text).h1);
+                let fits = lengths.iter().all(|length| TextSecrets::LENGTHS.contains(length));
+                for isa in Isa::available() {
+                    let mut hashes = None;
+                    isa.run_by_eight(HashedTexts(&texts, hasher, &mut hashes));
+                    prop_assert_eq!(hashes, (fits && isa.avx512().is_some()).then_some(expected));
                 }
             }
         }

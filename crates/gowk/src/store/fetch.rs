@@ -26,11 +26,13 @@ pub(crate) struct Fetch {
 impl Fetch {
     /// For what is used next, and for near memory. Compared with it outside of a loop, a fetch is without a question inside.
     pub(crate) const SOON: Self = Self { into_second: false };
+    /// For far memory, where the second-level cache takes more of it at once.
+    pub(crate) const LATER: Self = Self { into_second: true };
 
     /// For a memory of so many bytes.
     #[inline(always)]
     pub(crate) fn of(bytes: usize) -> Self {
-        Self { into_second: is_far(bytes) }
+        if is_far(bytes) && !first_level_takes_many() { Self::LATER } else { Self::SOON }
     }
 
     /// Asks for the line of byte number `byte`.
@@ -67,6 +69,20 @@ impl Fetch {
         }
         #[cfg(not(all(target_arch = "x86_64", not(miri))))]
         let _ = (self, place, bytes);
+    }
+}
+
+/// Whether the first-level cache takes more than a hundred lines at once, as that of AMD's processors since Zen 5 does. They are known by an
+/// instruction that of all servers only they have.
+#[inline(always)]
+fn first_level_takes_many() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri), feature = "std"))]
+    {
+        std::is_x86_feature_detected!("avx512vp2intersect")
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri), feature = "std")))]
+    {
+        cfg!(all(target_arch = "x86_64", target_feature = "avx512vp2intersect"))
     }
 }
 

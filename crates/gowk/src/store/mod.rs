@@ -11,6 +11,7 @@
 #[cfg(feature = "std")]
 mod bytes;
 mod chain;
+mod eight;
 mod fetch;
 mod heap;
 #[cfg(feature = "std")]
@@ -23,6 +24,7 @@ mod shared;
 #[cfg(feature = "std")]
 pub use bytes::MappedBytes;
 pub(crate) use chain::{Bytes, Chain, Found, FoundEight, Long, MOST_LOG, Short, ShortBy, Slots};
+pub(crate) use eight::{Eight, EightBlocks, EightBlocksMut, are_short};
 pub use fetch::prefetch;
 pub(crate) use fetch::{Fetch, is_far, prefetch_beyond};
 pub use heap::Heap;

@@ -129,7 +129,7 @@ impl NonEmpty<Heap> {
 /// Blocks of `L` lines, at least one block.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocks<'a, const L: usize> {
-    blocks: &'a [[Line; L]],
+    pub(super) blocks: &'a [[Line; L]],
     fetch: Fetch,
 }
 
@@ -161,7 +161,7 @@ impl<'a, const L: usize> Blocks<'a, L> {
 
 /// As [`Blocks`], to write.
 pub(crate) struct BlocksMut<'a, const L: usize> {
-    blocks: &'a mut [[Line; L]],
+    pub(super) blocks: &'a mut [[Line; L]],
     fetch: Fetch,
 }
 

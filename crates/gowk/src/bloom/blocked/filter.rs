@@ -1,6 +1,7 @@
 //! The filter itself: a layout over a store.
 
 use super::{
+    eight::{self, by_eight},
     layout::windows,
     many::{Answer, SetAll},
     single::Here,
@@ -149,7 +150,10 @@ impl<S: Store> Filter for BlockedBloom<S> {
     }
 
     fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
-        self.isa.run(Answer { filter: self, source, answers });
+        match by_eight(self, &source) {
+            Some(by) => by.run_by_eight(eight::Answer { filter: self, by, source, answers }),
+            None => self.isa.run(Answer { filter: self, source, answers }),
+        }
     }
 
     fn stats(&self) -> Stats {
@@ -192,7 +196,10 @@ impl<S: StoreMut> Insert for BlockedBloom<S> {
     }
 
     fn insert_source(&mut self, source: impl Source) {
-        self.isa.run(SetAll { filter: self, source });
+        match by_eight(self, &source) {
+            Some(by) => by.run_by_eight(eight::SetAll { filter: self, by, source }),
+            None => self.isa.run(SetAll { filter: self, source }),
+        }
     }
 }
 

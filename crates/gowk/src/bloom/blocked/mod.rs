@@ -52,6 +52,7 @@
 
 mod atomic;
 pub(crate) mod codec;
+mod eight;
 mod filter;
 mod fold;
 mod layout;

@@ -1,0 +1,193 @@
+//! The blocks of eight keys: found together, and worked on some keys later.
+
+use super::{
+    Fetch, Line,
+    non_empty::{Blocks, BlocksMut},
+};
+use crate::{
+    range::{MOST_SHORT, scale_short},
+    simd::EIGHT,
+};
+
+/// Where the blocks of eight numbers begin, in bytes, so that an address is one addition away. Whole blocks lie between them.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Eight<const L: usize>([u64; EIGHT]);
+
+impl<const L: usize> Eight<L> {
+    /// Number n names block n B / 2^64 of B, as everywhere.
+    #[inline(always)]
+    fn of(numbers: &[u64; EIGHT], blocks: usize) -> Self {
+        // Of a number of 32 bits there are not more.
+        let blocks = (blocks as u64).min(MOST_SHORT);
+        let mut starts = [0; EIGHT];
+        for i in 0..EIGHT {
+            starts[i] = scale_short(numbers[i], blocks) * (L * Line::BYTES) as u64;
+        }
+        Self(starts)
+    }
+
+    #[inline(always)]
+    fn fetch(&self, blocks: &[[Line; L]], by: Fetch) {
+        for &start in &self.0 {
+            for line in 0..L {
+                by.byte(blocks.as_flattened(), start as usize + line * Line::BYTES);
+            }
+        }
+    }
+
+    /// # Panics
+    /// If one of them begins behind the last of so many blocks, of which there is one at least.
+    #[inline(always)]
+    fn see_that_they_are_among(&self, blocks: usize) {
+        let last = (blocks - 1) * L * Line::BYTES;
+        let mut beyond = false;
+        for &start in &self.0 {
+            beyond |= start > last as u64;
+        }
+        assert!(!beyond, "blocks of this memory");
+    }
+
+    /// With the block of the first key for all but so many.
+    #[inline(always)]
+    pub(crate) fn of_the_first(mut self, keys: usize) -> Self {
+        for i in keys..EIGHT {
+            self.0[i] = self.0[0];
+        }
+        self
+    }
+}
+
+/// Whether every one of so many lines in blocks of `L` has a block whose number has 32 bits, so that eight can be looked for at once.
+#[inline(always)]
+pub(crate) fn are_short<const L: usize>(lines: usize) -> bool {
+    (lines / L) as u64 <= MOST_SHORT
+}
+
+impl<'a, const L: usize> Blocks<'a, L> {
+    /// Finds the blocks that eight numbers name. The caller has asked whether they [are short](are_short).
+    #[inline(always)]
+    pub(crate) fn eight(&self, numbers: &[u64; EIGHT]) -> Eight<L> {
+        Eight::of(numbers, self.blocks.len())
+    }
+
+    /// Asks for all their lines.
+    #[inline(always)]
+    pub(crate) fn fetch_eight(&self, eight: &Eight<L>, by: Fetch) {
+        eight.fetch(self.blocks, by);
+    }
+
+    /// The blocks themselves.
+    ///
+    /// # Panics
+    /// If they were found among more blocks than there are, and one of them is not there.
+    #[inline(always)]
+    pub(crate) fn of_eight<'b>(&self, eight: &'b Eight<L>) -> EightBlocks<'b, L>
+    where
+        'a: 'b,
+    {
+        eight.see_that_they_are_among(self.blocks.len());
+        EightBlocks { blocks: self.blocks, starts: &eight.0 }
+    }
+}
+
+impl<const L: usize> BlocksMut<'_, L> {
+    /// As of [`Blocks`].
+    #[inline(always)]
+    pub(crate) fn eight(&self, numbers: &[u64; EIGHT]) -> Eight<L> {
+        Eight::of(numbers, self.blocks.len())
+    }
+
+    /// As of [`Blocks`].
+    #[inline(always)]
+    pub(crate) fn fetch_eight(&self, eight: &Eight<L>, by: Fetch) {
+        eight.fetch(self.blocks, by);
+    }
+
+    /// As of [`Blocks`].
+    ///
+    /// # Panics
+    /// If they were found among more blocks than there are, and one of them is not there.
+    #[inline(always)]
+    pub(crate) fn of_eight<'b>(&'b mut self, eight: &'b Eight<L>) -> EightBlocksMut<'b, L> {
+        eight.see_that_they_are_among(self.blocks.len());
+        EightBlocksMut { blocks: self.blocks, starts: &eight.0 }
+    }
+}
+
+/// Eight blocks to read.
+#[derive(Clone, Copy)]
+pub(crate) struct EightBlocks<'a, const L: usize> {
+    blocks: &'a [[Line; L]],
+    starts: &'a [u64; EIGHT],
+}
+
+impl<'a, const L: usize> EightBlocks<'a, L> {
+    /// A line of a key's block.
+    #[inline(always)]
+    pub(crate) fn line(self, key: usize, line: usize) -> &'a Line {
+        // SAFETY: starts are multiples of a block's size, and at most that of the last block, as was seen when this was made.
+        let block = unsafe { &*self.blocks.as_ptr().byte_add(self.starts[key] as usize) };
+        &block[line]
+    }
+}
+
+/// Eight blocks to write, one after the other, as two of them may be one.
+pub(crate) struct EightBlocksMut<'a, const L: usize> {
+    blocks: &'a mut [[Line; L]],
+    starts: &'a [u64; EIGHT],
+}
+
+impl<const L: usize> EightBlocksMut<'_, L> {
+    /// A line of a key's block.
+    #[inline(always)]
+    pub(crate) fn line(&mut self, key: usize, line: usize) -> &mut Line {
+        // SAFETY: as in `EightBlocks::line`.
+        let block = unsafe { &mut *self.blocks.as_mut_ptr().byte_add(self.starts[key] as usize) };
+        &mut block[line]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn agree<const L: usize>(lines: usize, numbers: [u64; EIGHT]) -> Result<(), TestCaseError> {
+        let mut memory = vec![Line::ZERO; lines];
+        let blocks = Blocks::<L>::new(&memory, Fetch::SOON);
+        let eight = blocks.eight(&numbers);
+        for (i, &number) in numbers.iter().enumerate() {
+            for line in 0..L {
+                let expected = &raw const blocks.block(number)[line];
+                prop_assert!(core::ptr::eq(blocks.of_eight(&eight).line(i, line), expected));
+            }
+        }
+        let mut blocks = BlocksMut::<L>::new(&mut memory, Fetch::SOON);
+        for (i, &number) in numbers.iter().enumerate() {
+            let expected = &raw const blocks.block(number)[L - 1];
+            prop_assert!(core::ptr::eq(blocks.of_eight(&eight).line(i, L - 1), expected));
+            let first = &raw const blocks.block(numbers[0])[0];
+            let eight = blocks.eight(&numbers).of_the_first(i);
+            prop_assert!(i == 0 || core::ptr::eq(blocks.of_eight(&eight).line(i, 0), first));
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn eight_blocks_are_those_of_each_number(lines in 2usize..2000, mut numbers: [u64; EIGHT]) {
+            numbers[6..].copy_from_slice(&[0, u64::MAX]);
+            agree::<1>(lines, numbers)?;
+            agree::<2>(lines, numbers)?;
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "blocks of this memory")]
+    fn blocks_of_a_larger_memory_are_refused() {
+        let (large, small) = ([Line::ZERO; 5], [Line::ZERO; 4]);
+        let eight = Blocks::<1>::new(&large, Fetch::SOON).eight(&[0, 0, 0, u64::MAX, 0, 0, 0, 0]);
+        Blocks::<1>::new(&small, Fetch::SOON).of_eight(&eight);
+    }
+}
