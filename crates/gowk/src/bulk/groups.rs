@@ -3,7 +3,7 @@
 use super::Ahead;
 use crate::{
     simd::EIGHT,
-    store::{Fetch, is_far},
+    store::{Fetch, is_far, is_soon_there},
 };
 use core::hint::black_box;
 
@@ -18,12 +18,8 @@ pub(crate) trait Groups {
     type Places: Copy;
     /// What comes out.
     type Answer;
-    /// From so many bytes on, memory is asked for ahead.
-    ///
-    /// What the second-level cache holds is else not asked for: of code this short a processor holds so many keys at once that asking takes
-    /// longer than waiting. Three slots a key, in a megabyte of a Zen 5, take 2.3 ns so, and 2.8 with asking; in ten megabytes of an Ice Lake
-    /// 27 ns, and 14.
-    const FETCHED_FROM: usize = if cfg!(test) { 4096 } else { 2 << 20 };
+    /// Whether memory is asked for ahead also where it [is soon there](is_soon_there).
+    const FETCHED_ALWAYS: bool = false;
     /// Finds the places of eight hashes.
     fn find(&self, hashes: [u64; GROUP]) -> Self::Places;
     /// Asks for the memory there, which is far or in a cache.
@@ -64,7 +60,7 @@ pub(crate) fn grouped<G: Groups>(
 ) {
     let ahead = Ahead::of(lines, bytes);
     match Fetch::of(bytes) {
-        _ if bytes < G::FETCHED_FROM => at_once(hashes, groups, answers),
+        _ if is_soon_there(bytes) && !G::FETCHED_ALWAYS => at_once(hashes, groups, answers),
         _ if !is_far(bytes) => fetched::<false, G, _>(hashes, ahead, groups, Fetch::SOON, answers),
         Fetch::SOON => fetched::<true, G, _>(hashes, ahead, groups, Fetch::SOON, answers),
         far => fetched::<true, G, _>(hashes, ahead, groups, far, answers),

@@ -45,6 +45,7 @@ struct Ask<'a> {
 
 /// Both buckets of eight keys: where they begin, in bytes and in bits behind them, and what they are compared with.
 #[derive(Clone, Copy)]
+#[repr(C, align(64))]
 struct Nests {
     bytes: [[u64; GROUP]; 2],
     shifts: [[u64; GROUP]; 2],

@@ -1,7 +1,7 @@
 //! What this machine does not have: proofs that there are none of, so that code may ask for them everywhere.
 
 use super::{EIGHT, EightTask, OnLine, Windows};
-use crate::store::{EightBlocks, EightBlocksMut, Place, PlaceMut};
+use crate::store::{LinesOfEight, LinesOfEightMut, Place, PlaceMut};
 use core::convert::Infallible;
 
 /// No arithmetic is more than plain Rust.
@@ -57,25 +57,23 @@ impl Avx512 {
     }
 
     #[inline(always)]
-    pub(crate) fn cover_eight<const L: usize>(
+    pub(crate) fn cover_eight<const N: usize, const OWN: bool>(
         self,
-        blocks: EightBlocks<'_, L>,
+        _: &impl LinesOfEight,
         _: &[u64; EIGHT],
-        _: Sets,
+        _: &[Sets; N],
         _: &mut [bool; EIGHT],
     ) {
-        let _ = blocks.line(0, 0);
         match self.0 {}
     }
 
     #[inline(always)]
-    pub(crate) fn mark_eight<const L: usize>(
+    pub(crate) fn mark_eight<const N: usize, const OWN: bool>(
         self,
-        mut blocks: EightBlocksMut<'_, L>,
+        _: &mut impl LinesOfEightMut,
         _: &[u64; EIGHT],
-        _: Sets,
+        _: &[Sets; N],
     ) {
-        let _ = blocks.line(0, 0);
         match self.0 {}
     }
 }

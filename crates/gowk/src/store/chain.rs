@@ -103,6 +103,7 @@ const LOW: u64 = u32::MAX as u64;
 
 /// The slots of eight numbers. None begins behind the end, for only chains make them.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct FoundEight<const K: usize> {
     bytes: [[u64; EIGHT]; K],
     shifts: [[u64; EIGHT]; K],

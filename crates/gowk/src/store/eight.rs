@@ -9,6 +9,18 @@ use crate::{
     simd::EIGHT,
 };
 
+/// Lines of eight keys to read.
+pub(crate) trait LinesOfEight {
+    /// A line of a key.
+    fn line(&self, key: usize, line: usize) -> &Line;
+}
+
+/// Lines of eight keys to write, one after the other, as two of them may be one.
+pub(crate) trait LinesOfEightMut {
+    /// A line of a key.
+    fn line(&mut self, key: usize, line: usize) -> &mut Line;
+}
+
 /// Where the blocks of eight numbers begin, in bytes, so that an address is one addition away. Whole blocks lie between them.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
@@ -122,26 +134,24 @@ pub(crate) struct EightBlocks<'a, const L: usize> {
     starts: &'a [u64; EIGHT],
 }
 
-impl<'a, const L: usize> EightBlocks<'a, L> {
-    /// A line of a key's block.
+impl<const L: usize> LinesOfEight for EightBlocks<'_, L> {
     #[inline(always)]
-    pub(crate) fn line(self, key: usize, line: usize) -> &'a Line {
+    fn line(&self, key: usize, line: usize) -> &Line {
         // SAFETY: starts are multiples of a block's size, and at most that of the last block, as was seen when this was made.
         let block = unsafe { &*self.blocks.as_ptr().byte_add(self.starts[key] as usize) };
         &block[line]
     }
 }
 
-/// Eight blocks to write, one after the other, as two of them may be one.
+/// Eight blocks to write.
 pub(crate) struct EightBlocksMut<'a, const L: usize> {
     blocks: &'a mut [[Line; L]],
     starts: &'a [u64; EIGHT],
 }
 
-impl<const L: usize> EightBlocksMut<'_, L> {
-    /// A line of a key's block.
+impl<const L: usize> LinesOfEightMut for EightBlocksMut<'_, L> {
     #[inline(always)]
-    pub(crate) fn line(&mut self, key: usize, line: usize) -> &mut Line {
+    fn line(&mut self, key: usize, line: usize) -> &mut Line {
         // SAFETY: as in `EightBlocks::line`.
         let block = unsafe { &mut *self.blocks.as_mut_ptr().byte_add(self.starts[key] as usize) };
         &mut block[line]

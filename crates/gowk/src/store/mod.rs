@@ -24,9 +24,9 @@ mod shared;
 #[cfg(feature = "std")]
 pub use bytes::MappedBytes;
 pub(crate) use chain::{Bytes, Chain, Found, FoundEight, Long, MOST_LOG, Short, ShortBy, Slots};
-pub(crate) use eight::{Eight, EightBlocks, EightBlocksMut, are_short};
+pub(crate) use eight::{Eight, LinesOfEight, LinesOfEightMut, are_short};
 pub use fetch::prefetch;
-pub(crate) use fetch::{Fetch, is_far, prefetch_beyond};
+pub(crate) use fetch::{Fetch, is_far, is_soon_there, prefetch_beyond};
 pub use heap::Heap;
 #[cfg(feature = "std")]
 pub use mapped::Mapped;

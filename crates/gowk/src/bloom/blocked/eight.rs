@@ -110,8 +110,8 @@ struct Asking<'a, const L: usize> {
 impl<const L: usize> Groups for Asking<'_, L> {
     type Places = Places<L>;
     type Answer = bool;
-    /// A line that is not asked for is waited for.
-    const FETCHED_FROM: usize = 0;
+    /// Those of a million keys take 1.05 ns each when they are asked for, and 1.5 when not.
+    const FETCHED_ALWAYS: bool = true;
 
     #[inline(always)]
     fn find(&self, hashes: [u64; GROUP]) -> Places<L> {
@@ -128,7 +128,12 @@ impl<const L: usize> Groups for Asking<'_, L> {
 
     #[inline(always)]
     fn act(&mut self, places: &Places<L>, answers: &mut [bool; GROUP]) {
-        self.by.cover_eight(self.blocks.of_eight(&places.blocks), &places.words, self.sets, answers);
+        let blocks = self.blocks.of_eight(&places.blocks);
+        if L == 1 {
+            self.by.cover_eight::<1, false>(&blocks, &places.words, &[self.sets], answers);
+        } else {
+            self.by.cover_eight::<2, true>(&blocks, &places.words, &[self.sets; 2], answers);
+        }
     }
 
     #[inline(always)]
@@ -146,7 +151,7 @@ struct Setting<'a, const L: usize> {
 impl<const L: usize> Groups for Setting<'_, L> {
     type Places = Places<L>;
     type Answer = ();
-    const FETCHED_FROM: usize = 0;
+    const FETCHED_ALWAYS: bool = true;
 
     #[inline(always)]
     fn find(&self, hashes: [u64; GROUP]) -> Places<L> {
@@ -163,7 +168,12 @@ impl<const L: usize> Groups for Setting<'_, L> {
 
     #[inline(always)]
     fn act(&mut self, places: &Places<L>, _: &mut [(); GROUP]) {
-        self.by.mark_eight(self.blocks.of_eight(&places.blocks), &places.words, self.sets);
+        let mut blocks = self.blocks.of_eight(&places.blocks);
+        if L == 1 {
+            self.by.mark_eight::<1, false>(&mut blocks, &places.words, &[self.sets]);
+        } else {
+            self.by.mark_eight::<2, true>(&mut blocks, &places.words, &[self.sets; 2]);
+        }
     }
 
     /// The first key once more for each that is missing, which changes nothing.
