@@ -46,6 +46,9 @@ pub trait Hashes {
     fn next_group(&mut self) -> ([u64; GROUP], usize);
 }
 
+/// So many keys are worth it where they can as well be worked on one by one. Fewer have no use for a ring.
+pub(crate) const MANY: usize = 64;
+
 /// How many groups are on their way at most.
 const MOST: usize = 16;
 

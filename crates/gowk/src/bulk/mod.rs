@@ -6,7 +6,7 @@ mod ring;
 mod source;
 
 pub(crate) use ahead::Ahead;
-pub(crate) use groups::{GROUP, Groups, Hashes, first, grouped};
+pub(crate) use groups::{GROUP, Groups, Hashes, MANY, first, grouped};
 pub(crate) use ring::Ring;
 pub(crate) use source::{Keys, Source, Stream, texts_come_by_eight};
 

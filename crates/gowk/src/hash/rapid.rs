@@ -2,7 +2,7 @@
 
 use super::{Digest, KeyHash, Seed};
 use crate::simd::Bmi2;
-use core::hint::select_unpredictable;
+use core::{hint::select_unpredictable, ops::RangeInclusive};
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 
 /// The default hash under one seed.
@@ -44,7 +44,29 @@ pub struct TextSecrets {
 
 impl TextSecrets {
     /// How many bytes it has.
-    pub(crate) const LENGTHS: core::ops::RangeInclusive<usize> = 16..=32;
+    pub(crate) const LENGTHS: RangeInclusive<usize> = 16..=32;
+
+    /// What the last multiplication meets besides a secret.
+    pub(crate) const FINISH: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+
+    /// The hash of such text, without the questions for longer keys. Just 16 bytes are hashed as shorter keys are; that is chosen, not jumped to:
+    /// among keys of different lengths nobody foresees which are the shortest.
+    #[inline(always)]
+    fn hash(self, bytes: &[u8]) -> u64 {
+        // Not a closure, which may be compiled as a function that is called.
+        #[inline(always)]
+        fn word_at(bytes: &[u8], at: usize) -> u64 {
+            u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 of at least 16 bytes"))
+        }
+        let Self { seed, head, tail } = self;
+        let (len, more) = (bytes.len(), bytes.len() > 16);
+        let (low, high) = widening_mul(word_at(bytes, 0) ^ head, word_at(bytes, 8) ^ seed);
+        let a = word_at(bytes, len - 16) ^ select_unpredictable(more, len as u64, 0) ^ tail;
+        let b = word_at(bytes, len - 8) ^ select_unpredictable(more, low ^ high, seed ^ 16);
+        let (low, high) = widening_mul(a, b);
+        let (low, high) = widening_mul(low ^ Self::FINISH, high ^ tail ^ len as u64);
+        low ^ high
+    }
 }
 
 impl Rapid {
@@ -54,10 +76,17 @@ impl Rapid {
         let word = WordSecrets {
             left: secrets.secrets[1],
             right_of_left: secrets.secrets[1] ^ secrets.seed ^ 8,
-            finish_left: 0xaaaa_aaaa_aaaa_aaaa,
+            finish_left: TextSecrets::FINISH,
             finish_right: secrets.secrets[1] ^ 8,
         };
         Self { secrets, word }
+    }
+
+    /// `secrets` as text meets them.
+    #[inline(always)]
+    fn texts(&self) -> TextSecrets {
+        let RapidSecrets { seed, secrets } = self.secrets;
+        TextSecrets { seed, head: secrets[2], tail: secrets[1] }
     }
 }
 
@@ -67,7 +96,7 @@ impl KeyHash for Rapid {
     #[inline(always)]
     fn bytes(&self, bytes: &[u8]) -> Digest {
         Digest::from(match bytes.len() {
-            16..=32 => self.two_words_and_more(bytes),
+            16..=32 => self.texts().hash(bytes),
             _ => rapidhash_v3_inline::<true, false, false>(bytes, &self.secrets),
         })
     }
@@ -84,8 +113,7 @@ impl KeyHash for Rapid {
 
     #[inline(always)]
     fn text_secrets(&self) -> Option<TextSecrets> {
-        let RapidSecrets { seed, secrets } = self.secrets;
-        Some(TextSecrets { seed, head: secrets[2], tail: secrets[1] })
+        Some(self.texts())
     }
 }
 
@@ -110,27 +138,6 @@ impl KeyHash for RapidBy<'_> {
         let (low, high) = self.by.widening_mul(left, left ^ secrets.right_of_left);
         let (low, high) = self.by.widening_mul(high ^ secrets.finish_right, low ^ secrets.finish_left);
         Digest::from(low ^ high)
-    }
-}
-
-impl Rapid {
-    /// The way of 16 to 32 bytes, which is that of names and addresses, without the questions for longer keys. Just 16 are hashed as shorter
-    /// keys are; that is chosen, not jumped to: among keys of different lengths nobody foresees which are the shortest.
-    #[inline(always)]
-    fn two_words_and_more(&self, bytes: &[u8]) -> u64 {
-        // Not a closure, which may be compiled as a function that is called.
-        #[inline(always)]
-        fn word_at(bytes: &[u8], at: usize) -> u64 {
-            u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 of at least 16 bytes"))
-        }
-        let RapidSecrets { seed, secrets } = &self.secrets;
-        let (len, more) = (bytes.len(), bytes.len() > 16);
-        let (low, high) = widening_mul(word_at(bytes, 0) ^ secrets[2], word_at(bytes, 8) ^ seed);
-        let a = word_at(bytes, len - 16) ^ select_unpredictable(more, len as u64, 0) ^ secrets[1];
-        let b = word_at(bytes, len - 8) ^ select_unpredictable(more, low ^ high, seed ^ 16);
-        let (low, high) = widening_mul(a, b);
-        let (low, high) = widening_mul(low ^ 0xaaaa_aaaa_aaaa_aaaa, high ^ secrets[1] ^ len as u64);
-        low ^ high
     }
 }
 

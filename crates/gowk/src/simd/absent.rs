@@ -59,21 +59,23 @@ impl Avx512 {
     #[inline(always)]
     pub(crate) fn cover_eight<const N: usize, const OWN: bool>(
         self,
-        _: &impl LinesOfEight,
+        lines: &impl LinesOfEight,
         _: &[u64; EIGHT],
         _: &[Sets; N],
         _: &mut [bool; EIGHT],
     ) {
+        let _ = lines.line(0, 0);
         match self.0 {}
     }
 
     #[inline(always)]
     pub(crate) fn mark_eight<const N: usize, const OWN: bool>(
         self,
-        _: &mut impl LinesOfEightMut,
+        lines: &mut impl LinesOfEightMut,
         _: &[u64; EIGHT],
         _: &[Sets; N],
     ) {
+        let _ = lines.line(0, 0);
         match self.0 {}
     }
 }

@@ -83,7 +83,7 @@ impl Arithmetic for Avx512 {
             let short = _mm512_set1_epi64((secrets.seed ^ 16) as i64);
             let b = _mm512_xor_si512(b, _mm512_mask_xor_epi64(short, more, low, high));
             let (low, high) = widening_mul(a, b);
-            let low = xor_each(low, 0xaaaa_aaaa_aaaa_aaaa);
+            let low = xor_each(low, TextSecrets::FINISH);
             let (low, high) = widening_mul(low, _mm512_xor_si512(xor_each(high, secrets.tail), lengths));
             Some(transmute::<__m512i, [u64; EIGHT]>(_mm512_xor_si512(low, high)))
         }

@@ -52,22 +52,34 @@ impl<const L: usize> Eight<L> {
     /// If one of them begins behind the last of so many blocks, of which there is one at least.
     #[inline(always)]
     fn see_that_they_are_among(&self, blocks: usize) {
-        let last = (blocks - 1) * L * Line::BYTES;
-        let mut beyond = false;
-        for &start in &self.0 {
-            beyond |= start > last as u64;
-        }
-        assert!(!beyond, "blocks of this memory");
+        see_that_none_is_behind(((blocks - 1) * L * Line::BYTES) as u64, &self.0);
     }
 
     /// With the block of the first key for all but so many.
     #[inline(always)]
-    pub(crate) fn of_the_first(mut self, keys: usize) -> Self {
-        for i in keys..EIGHT {
-            self.0[i] = self.0[0];
-        }
-        self
+    pub(crate) fn of_the_first(self, keys: usize) -> Self {
+        Self(of_the_first(self.0, keys))
     }
+}
+
+/// The first word in place of all but so many.
+#[inline(always)]
+pub(crate) fn of_the_first(mut words: [u64; EIGHT], keys: usize) -> [u64; EIGHT] {
+    for i in keys..EIGHT {
+        words[i] = words[0];
+    }
+    words
+}
+
+/// # Panics
+/// If one of these bytes lies behind the last that may be begun at.
+#[inline(always)]
+pub(super) fn see_that_none_is_behind(last: u64, starts: &[u64; EIGHT]) {
+    let mut beyond = false;
+    for &start in starts {
+        beyond |= start > last;
+    }
+    assert!(!beyond, "inside this memory");
 }
 
 /// Whether every one of so many lines in blocks of `L` has a block whose number has 32 bits, so that eight can be looked for at once.
@@ -194,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "blocks of this memory")]
+    #[should_panic(expected = "inside this memory")]
     fn blocks_of_a_larger_memory_are_refused() {
         let (large, small) = ([Line::ZERO; 5], [Line::ZERO; 4]);
         let eight = Blocks::<1>::new(&large, Fetch::SOON).eight(&[0, 0, 0, u64::MAX, 0, 0, 0, 0]);

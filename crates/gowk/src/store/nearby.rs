@@ -3,7 +3,11 @@
 //! Number n names line n L / 2^64 of L, as everywhere; from there some more bits count on to a line at most [`NEAR`] behind, past the
 //! last one to the first. An addition finds it, where a line anywhere takes a wide multiplication.
 
-use super::Line;
+use super::{
+    Fetch, Line,
+    eight::{LinesOfEight, LinesOfEightMut, of_the_first, see_that_none_is_behind},
+};
+use crate::{range::scale_short, simd::EIGHT};
 
 /// How far lines may be apart. Part of the file format.
 pub(crate) const NEAR: u64 = 1024;
@@ -159,6 +163,111 @@ impl<'a> NearbyLinesMut<'a> {
     }
 }
 
+/// Where the lines of eight numbers begin, in bytes: `N` of each, whole lines from each other.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct EightNear<const N: usize>([[u64; EIGHT]; N]);
+
+impl<const N: usize> EightNear<N> {
+    /// With the lines of the first number for all but so many.
+    #[inline(always)]
+    pub(crate) fn of_the_first(mut self, numbers: usize) -> Self {
+        for starts in &mut self.0 {
+            *starts = of_the_first(*starts, numbers);
+        }
+        self
+    }
+}
+
+impl<'a> NearbyLines<'a> {
+    /// The line that each number names, and those that what it has [left over](Nearby::rest) counts on to, shifted by each of these. There are no more
+    /// lines than have numbers of 32 bits.
+    #[inline(always)]
+    pub(crate) fn eight<const N: usize>(self, numbers: &[u64; EIGHT], steps: [u32; 2]) -> EightNear<N> {
+        let mut starts = [[0; EIGHT]; N];
+        for i in 0..EIGHT {
+            starts[0][i] = scale_short(numbers[i], self.by.lines) * BYTES;
+        }
+        for line in 1..N {
+            for i in 0..EIGHT {
+                let by = self.by.rest(numbers[i]) >> steps[line - 1];
+                starts[line][i] = self.by.beside(starts[0][i], by);
+            }
+        }
+        EightNear(starts)
+    }
+
+    /// Asks for all of them.
+    #[inline(always)]
+    pub(crate) fn fetch_eight<const N: usize>(self, eight: &EightNear<N>, by: Fetch) {
+        for starts in &eight.0 {
+            for &start in starts {
+                by.byte(self.lines, start as usize);
+            }
+        }
+    }
+
+    /// The lines themselves.
+    ///
+    /// # Panics
+    /// If one of them is not there.
+    #[inline(always)]
+    pub(crate) fn of_eight<'b, const N: usize>(self, eight: &'b EightNear<N>) -> EightNearby<'b, N>
+    where
+        'a: 'b,
+    {
+        for starts in &eight.0 {
+            see_that_none_is_behind(self.by.bytes - BYTES, starts);
+        }
+        EightNearby { lines: self.lines, starts: &eight.0 }
+    }
+}
+
+/// `N` lines of eight numbers each, to read.
+pub(crate) struct EightNearby<'a, const N: usize> {
+    lines: &'a [Line],
+    starts: &'a [[u64; EIGHT]; N],
+}
+
+impl<const N: usize> LinesOfEight for EightNearby<'_, N> {
+    #[inline(always)]
+    fn line(&self, key: usize, line: usize) -> &Line {
+        // SAFETY: starts are multiples of a line's size, and at most that of the last line, as was seen when this was made.
+        unsafe { &*self.lines.as_ptr().byte_add(self.starts[line][key] as usize) }
+    }
+}
+
+impl NearbyLinesMut<'_> {
+    /// As of [`NearbyLines`].
+    ///
+    /// # Panics
+    /// If one of them is not there.
+    #[inline(always)]
+    pub(crate) fn of_eight<'b, const N: usize>(
+        &'b mut self,
+        eight: &'b EightNear<N>,
+    ) -> EightNearbyMut<'b, N> {
+        for starts in &eight.0 {
+            see_that_none_is_behind(self.by.bytes - BYTES, starts);
+        }
+        EightNearbyMut { lines: self.lines, starts: &eight.0 }
+    }
+}
+
+/// As [`EightNearby`], to write.
+pub(crate) struct EightNearbyMut<'a, const N: usize> {
+    lines: &'a mut [Line],
+    starts: &'a [[u64; EIGHT]; N],
+}
+
+impl<const N: usize> LinesOfEightMut for EightNearbyMut<'_, N> {
+    #[inline(always)]
+    fn line(&mut self, key: usize, line: usize) -> &mut Line {
+        // SAFETY: as in `EightNearby::line`.
+        unsafe { &mut *self.lines.as_mut_ptr().byte_add(self.starts[line][key] as usize) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +285,39 @@ mod tests {
             }
             assert_eq!((nearby.line(0), nearby.line(u64::MAX)), (0, (lines - 1) as u64 * 64));
         }
+    }
+
+    #[test]
+    fn eight_lines_are_those_of_each_number() {
+        for count in [1usize, 2, 3, 1023, 1025, 5000] {
+            let mut memory = vec![Line::ZERO; count];
+            let nearby = Nearby::new(count);
+            for i in 0..100u64 {
+                let numbers = core::array::from_fn(|j| {
+                    (8 * i + j as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_sub(j as u64 / 7)
+                });
+                let lines = NearbyLines::new(&memory, nearby);
+                let eight = lines.eight::<3>(&numbers, [48, 38]);
+                for (j, &n) in numbers.iter().enumerate() {
+                    let rest = nearby.rest(n);
+                    for (line, by) in [None, Some(rest >> 48), Some(rest >> 38)].into_iter().enumerate() {
+                        assert!(core::ptr::eq(lines.of_eight(&eight).line(j, line), lines.line(n, by)));
+                    }
+                }
+                let start = eight.of_the_first(3).0[2][7] as usize / 64;
+                NearbyLinesMut::new(&mut memory, nearby).of_eight(&eight).line(0, 2).0[0] = i;
+                assert_eq!(memory[start].0[0], i);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "inside this memory")]
+    fn lines_of_a_larger_memory_are_refused() {
+        let (large, small) = ([Line::ZERO; 5], [Line::ZERO; 4]);
+        let eight =
+            NearbyLines::new(&large, Nearby::new(5)).eight::<1>(&[0, 0, u64::MAX, 0, 0, 0, 0, 0], [48, 38]);
+        NearbyLines::new(&small, Nearby::new(4)).of_eight(&eight);
     }
 
     #[test]

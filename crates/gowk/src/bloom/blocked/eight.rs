@@ -2,15 +2,12 @@
 
 use super::{filter::BlockedBloom, sizing::Span};
 use crate::{
-    bulk::{GROUP, Groups, Source, first, grouped},
+    bulk::{GROUP, Groups, MANY, Source, first, grouped},
     hash::Digest,
     simd::{Arithmetic, Avx512, EightTask, Sets},
-    store::{Blocks, BlocksMut, Eight, Fetch, Store, StoreMut, are_short},
+    store::{Blocks, BlocksMut, Eight, Fetch, Store, StoreMut, are_short, of_the_first},
 };
 use alloc::vec;
-
-/// So many keys are worth it. Fewer have no use for a ring.
-const MANY: usize = 64;
 
 /// What works on the keys of this source by eight, if anything does: in blocks of one line or of two, no more of them than have numbers of 32
 /// bits.
@@ -181,10 +178,7 @@ impl<const L: usize> Groups for Setting<'_, L> {
     fn act_on_some(&mut self, places: &Places<L>, answers: &mut [()]) {
         let keys = answers.len();
         if keys > 0 {
-            let mut words = places.words;
-            for i in keys..GROUP {
-                words[i] = words[0];
-            }
+            let words = of_the_first(places.words, keys);
             self.act(&Places { blocks: places.blocks.of_the_first(keys), words }, &mut [(); GROUP]);
         }
     }

@@ -188,10 +188,14 @@ pub(super) struct Mark {
 }
 
 impl Mark {
+    /// How far what counts on is shifted, to the second line and to the third.
+    pub(super) const STEPS: [u32; 2] = [48, 38];
+
     /// Of the first round, which most keys have only.
     #[inline(always)]
     fn first(digest: Digest, steps: u64) -> Self {
-        Self { word: digest.h1 as u32, by: [None, Some(steps >> 48), Some(steps >> 38)] }
+        let [second, third] = Self::STEPS;
+        Self { word: digest.h1 as u32, by: [None, Some(steps >> second), Some(steps >> third)] }
     }
 
     /// Of a round behind it. Of its product the top three times ten bits name lines, and 32 below them are the word.

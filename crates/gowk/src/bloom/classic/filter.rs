@@ -2,6 +2,7 @@
 
 use super::{
     clustered::Rounds,
+    eight::{self, by_eight},
     layout::{Scheme, Walk},
     rounds::{Ask, AskAll, AskShort, Layout, Put, PutAll, PutShort, Shape, by_shape},
     sizing::BloomParams,
@@ -283,7 +284,10 @@ impl<S: Store> Filter for Bloom<S> {
     fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
         if self.params.scheme().shares_lines() {
             let (lines, layout) = (self.store.lines(), self.clustered);
-            return self.isa.run(AskAll { lines, layout, source, answers });
+            return match by_eight(self.isa, &layout, lines, &source) {
+                Some(by) => by.run_by_eight(eight::Answer { lines, layout, by, source, answers }),
+                None => self.isa.run(AskAll { lines, layout, source, answers }),
+            };
         }
         by_scheme!(self, bits => self.answer_with(bits, source.digests(), answers));
     }
@@ -381,7 +385,10 @@ impl<S: StoreMut> Insert for Bloom<S> {
     fn insert_source(&mut self, source: impl Source) {
         if self.params.scheme().shares_lines() {
             let (lines, layout) = (self.store.lines_mut(), self.clustered);
-            return self.isa.run(PutAll { lines, layout, source });
+            return match by_eight(self.isa, &layout, lines, &source) {
+                Some(by) => by.run_by_eight(eight::PutAll { lines, layout, by, source }),
+                None => self.isa.run(PutAll { lines, layout, source }),
+            };
         }
         let mut digests = source.digests();
         let mut batch = [Walk::default(); BATCH];

@@ -36,6 +36,7 @@
 
 mod clustered;
 mod codec;
+mod eight;
 mod filter;
 mod layout;
 mod rounds;
