@@ -398,10 +398,10 @@ mod tests {
             assert!(one.slots == two.slots);
             let layout = two.params.layout(two.multiplier);
             let missed = |h1: &u64| {
-                let (lines, width) = (two.slots.lines(), Short::new(13).unwrap());
+                let (lines, width) = (two.slots.lines(), Short::<4>::new(13).unwrap());
                 let xor = match arity {
-                    Arity::Three => layout.find::<3>(*h1).xor(lines, width, *h1),
-                    Arity::Four => layout.find::<4>(*h1).xor(lines, width, *h1),
+                    Arity::Three => layout.find::<3>(*h1, width).xor(lines, width, *h1),
+                    Arity::Four => layout.find::<4>(*h1, width).xor(lines, width, *h1),
                 };
                 xor != 0
             };

@@ -2,7 +2,7 @@
 
 use crate::{
     hash::Digest,
-    store::{Chain, Found, FoundEight, Slots},
+    store::{Bytes, Chain, Found, FoundEight, Slots},
 };
 
 /// Where keys lie in a chain of segments: in as many neighbouring ones as a key has slots, the last of them at one of `range`
@@ -30,27 +30,27 @@ impl Layout {
     /// The slots of a key, rising.
     #[inline(always)]
     pub(super) fn slots<const K: usize>(self, h1: u64) -> [u64; K] {
-        self.find(h1).get()
+        self.find(h1, Bytes).get()
     }
 
     /// The slots of a key, to be read.
     #[inline(always)]
-    pub(super) fn find<const K: usize>(self, h1: u64) -> Found<K> {
-        self.chain.slots(h1, self.moves(h1))
+    pub(super) fn find<const K: usize>(self, h1: u64, width: impl Slots) -> Found<K> {
+        self.chain.slots(h1, self.moves(h1), width)
     }
 
     /// Where the slots of a key are in their segments; the last is not asked for.
     ///
     /// The segments grow with the digest, whatever the multiplier: sorted digests are sorted by segment. Within all but the
-    /// last the slot is moved to where the middle bits of a product say, which depend on the low bits of the digest. The shifts
-    /// are constants, which a processor without BMI2 does in half the instructions.
+    /// last the slot is moved to where the middle bits of a product say, which depend on the low bits of the digest: a word, and from which bit on.
+    /// That is a constant, which a processor without BMI2 shifts by in half the instructions.
     #[inline(always)]
-    pub(super) fn moves<const K: usize>(self, h1: u64) -> [u64; K] {
+    pub(super) fn moves<const K: usize>(self, h1: u64) -> [(u64, u32); K] {
         let word = h1.wrapping_mul(self.multiplier);
         core::array::from_fn(|j| match j {
-            0 => word >> 36,
-            1 => word >> 16,
-            _ => word.wrapping_mul(Digest::SPREAD) >> 36,
+            0 => (word, 36),
+            1 => (word, 16),
+            _ => (word.wrapping_mul(Digest::SPREAD), 36),
         })
     }
 
@@ -66,7 +66,7 @@ impl Layout {
         for i in 0..8 {
             let moved = self.moves::<K>(hashes[i]);
             for j in 0..K {
-                moves[j][i] = moved[j];
+                moves[j][i] = moved[j].0 >> moved[j].1;
             }
         }
         self.chain.eight(hashes, &moves, width)

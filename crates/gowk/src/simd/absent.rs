@@ -15,6 +15,11 @@ impl Bmi2 {
     }
 
     #[inline(always)]
+    pub(crate) fn bits(self, _: u64, _: u32, _: u32) -> u64 {
+        match self.0 {}
+    }
+
+    #[inline(always)]
     pub(crate) fn shift_right(self, _: u64, _: u64) -> u64 {
         match self.0 {}
     }

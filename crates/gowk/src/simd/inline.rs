@@ -46,6 +46,23 @@ impl Bmi2 {
         (low, high)
     }
 
+    /// `count` bits of a word from number `from` on, in one step of the processor instead of three. Both are below 64.
+    #[inline(always)]
+    pub(crate) fn bits(self, word: u64, from: u32, count: u32) -> u64 {
+        let bits;
+        // SAFETY: every processor with BMI2 has BMI1.
+        unsafe {
+            asm!(
+                "bextr {bits}, {word}, {which}",
+                word = in(reg) word,
+                which = in(reg) u64::from(from | count << 8),
+                bits = lateout(reg) bits,
+                options(pure, nomem, nostack),
+            );
+        }
+        bits
+    }
+
     /// The word without its lowest `by % 64` bits, in one step of the processor instead of three.
     #[inline(always)]
     pub(crate) fn shift_right(self, word: u64, by: u64) -> u64 {

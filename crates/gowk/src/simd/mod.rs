@@ -407,6 +407,8 @@ mod tests {
                 let (low, high) = bmi2.widening_mul(a, b);
                 prop_assert_eq!(u128::from(high) << 64 | u128::from(low), u128::from(a) * u128::from(b));
                 prop_assert_eq!(bmi2.shift_right(a, b), a >> (b % 64));
+                let (from, count) = ((b % 64) as u32, (b >> 58) as u32);
+                prop_assert_eq!(bmi2.bits(a, from, count), (a >> from) & ((1 << count) - 1));
             }
         }
 

@@ -48,22 +48,25 @@ impl Chain {
         scale(n, self.range)
     }
 
-    /// Slot j of K of the key at a place.
+    /// Slot j of K of the key at a place, moved by a number below that of a segment's slots.
     ///
     /// None overflows, and none but the last is at `place + (K - 1) * segment` or beyond: moving leaves a slot in its segment,
     /// so slot j is below `place + (j + 1) * segment`.
     #[inline(always)]
     fn slot<const K: usize>(self, place: u64, j: usize, moved: u64) -> u64 {
         let slot = place + j as u64 * self.segment;
-        if j == K - 1 { slot } else { slot ^ (moved & (self.segment - 1)) }
+        if j == K - 1 { slot } else { slot ^ moved }
     }
 
-    /// The slots from a number's place on, one a segment, all but the last moved within their segments to where the low bits of
-    /// `moves` say.
+    /// The slots from a number's place on, one a segment, all but the last moved within their segments to where the bits of a word say, from so many
+    /// on.
     #[inline(always)]
-    pub(crate) fn slots<const K: usize>(self, n: u64, moves: [u64; K]) -> Found<K> {
-        let place = self.place(n);
-        Found(core::array::from_fn(|j| self.slot::<K>(place, j, moves[j])))
+    pub(crate) fn slots<const K: usize>(self, n: u64, moves: [(u64, u32); K], by: impl Slots) -> Found<K> {
+        let place = by.scale(n, self.range);
+        Found(core::array::from_fn(|j| {
+            let (word, from) = moves[j];
+            self.slot::<K>(place, j, by.field(word, from, self.log))
+        }))
     }
 
     /// Whether every slot has a number of 32 bits, so that eight can be looked for at once.
@@ -91,7 +94,7 @@ impl Chain {
             let place = scale_short(numbers[i], self.range);
             for j in 0..K {
                 (found.bytes[j][i], found.shifts[j][i]) =
-                    width.find(self.slot::<K>(place, j, moves[j][i]) & LOW);
+                    width.find(self.slot::<K>(place, j, moves[j][i] & (self.segment - 1)) & LOW);
             }
         }
         found
@@ -192,6 +195,9 @@ impl<const K: usize> Found<K> {
 
 /// How wide slots are, and so how they are found and read.
 pub(crate) trait Slots: Copy {
+    /// Whether slots are whole bytes, which need no shift.
+    const ARE_BYTES: bool = false;
+
     /// The bits of a slot, 1 to 32.
     fn bits(self) -> u32;
 
@@ -200,6 +206,18 @@ pub(crate) trait Slots: Copy {
     fn find(self, slot: u64) -> (u64, u64) {
         let bit = slot * u64::from(self.bits());
         (bit / 8, bit % 8)
+    }
+
+    /// The place that a number names, of so many.
+    #[inline(always)]
+    fn scale(self, n: u64, range: u64) -> u64 {
+        scale(n, range)
+    }
+
+    /// So many bits of a word.
+    #[inline(always)]
+    fn field(self, word: u64, from: u32, count: u32) -> u64 {
+        (word >> from) & ((1 << count) - 1)
     }
 
     /// A word that was read, without the bits before the slot.
@@ -226,21 +244,23 @@ pub(crate) trait Slots: Copy {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes;
 
-/// Slots of up to 25 bits: four bytes hold them wherever they begin, and lie in two lines less often than eight.
+/// Slots that so many bytes hold wherever they begin, two or four: they lie in two lines less often than eight.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Short(u8);
+pub(crate) struct Short<const BYTES: usize>(u8);
 
-/// The same, where the processor shifts in one step.
+/// The same, and [`Bytes`], where the processor shifts in one step, takes bits out of a word in one, and multiplies without moves.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ShortBy(pub Short, pub Bmi2);
+pub(crate) struct By<W>(pub W, pub Bmi2);
 
 /// Slots of up to 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Long(u8);
 
-impl Short {
+impl<const BYTES: usize> Short<BYTES> {
+    /// Of up to 9 bits, or 25.
     pub(crate) fn new(width: u32) -> Option<Self> {
-        (1..=25).contains(&width).then_some(Self(width as u8))
+        const { assert!(BYTES == 2 || BYTES == 4) };
+        (1..=8 * BYTES as u32 - 7).contains(&width).then_some(Self(width as u8))
     }
 }
 
@@ -251,6 +271,8 @@ impl Long {
 }
 
 impl Slots for Bytes {
+    const ARE_BYTES: bool = true;
+
     #[inline(always)]
     fn bits(self) -> u32 {
         8
@@ -274,7 +296,7 @@ impl Slots for Bytes {
     }
 }
 
-impl Slots for Short {
+impl<const BYTES: usize> Slots for Short<BYTES> {
     #[inline(always)]
     fn bits(self) -> u32 {
         self.0.into()
@@ -283,37 +305,56 @@ impl Slots for Short {
     #[inline(always)]
     unsafe fn load(lines: &[Line], byte: u64) -> u64 {
         // SAFETY: the caller's.
-        unsafe { from_byte::<u32>(lines, byte) }
+        unsafe { if BYTES == 2 { from_byte::<u16>(lines, byte) } else { from_byte::<u32>(lines, byte) } }
     }
 
     #[inline(always)]
     unsafe fn load_alone(lines: &[Line], byte: u64) -> u64 {
         // SAFETY: the caller's.
-        unsafe { alone_from_byte::<u32>(lines, byte) }
+        unsafe {
+            if BYTES == 2 { alone_from_byte::<u16>(lines, byte) } else { alone_from_byte::<u32>(lines, byte) }
+        }
     }
 }
 
-impl Slots for ShortBy {
+impl<W: Slots> Slots for By<W> {
+    const ARE_BYTES: bool = W::ARE_BYTES;
+
     #[inline(always)]
     fn bits(self) -> u32 {
         self.0.bits()
     }
 
     #[inline(always)]
+    fn find(self, slot: u64) -> (u64, u64) {
+        self.0.find(slot)
+    }
+
+    #[inline(always)]
+    fn scale(self, n: u64, range: u64) -> u64 {
+        self.1.widening_mul(n, range).1
+    }
+
+    #[inline(always)]
+    fn field(self, word: u64, from: u32, count: u32) -> u64 {
+        self.1.bits(word, from, count)
+    }
+
+    #[inline(always)]
     fn shifted(self, word: u64, shift: u64) -> u64 {
-        self.1.shift_right(word, shift)
+        if W::ARE_BYTES { word } else { self.1.shift_right(word, shift) }
     }
 
     #[inline(always)]
     unsafe fn load(lines: &[Line], byte: u64) -> u64 {
         // SAFETY: the caller's.
-        unsafe { Short::load(lines, byte) }
+        unsafe { W::load(lines, byte) }
     }
 
     #[inline(always)]
     unsafe fn load_alone(lines: &[Line], byte: u64) -> u64 {
         // SAFETY: the caller's.
-        unsafe { Short::load_alone(lines, byte) }
+        unsafe { W::load_alone(lines, byte) }
     }
 }
 
@@ -410,8 +451,9 @@ mod tests {
         numbers: &[u64],
     ) -> Result<(), TestCaseError> {
         let moves = |n: u64| core::array::from_fn::<u64, K, _>(|j| n.rotate_left(21 * j as u32 + 7));
+        let from_the_first = |n: u64| moves(n).map(|word| (word.rotate_left(9), 9));
         for &n in numbers {
-            let found = chain.slots(n, moves(n));
+            let found = chain.slots(n, from_the_first(n), width);
             let differ = (plainly(lines, found, width.bits()) ^ n) & ((1 << width.bits()) - 1);
             prop_assert_eq!(found.xor(lines, width, n), differ);
         }
@@ -423,7 +465,7 @@ mod tests {
                 }
             }
             let found = chain.eight(numbers, &moved, width);
-            let singly = numbers.map(|n| chain.slots(n, moves(n)).xor(lines, width, n));
+            let singly = numbers.map(|n| chain.slots(n, from_the_first(n), width).xor(lines, width, n));
             prop_assert_eq!(found.xor(lines, width, numbers), singly);
         }
         Ok(())
@@ -440,11 +482,17 @@ mod tests {
             check::<3>(&lines, chain, Long::new(bits).unwrap(), &numbers)?;
             check::<4>(&lines, chain, Long::new(bits).unwrap(), &numbers)?;
             check::<3>(&lines, chain, Bytes, &numbers)?;
-            if let Some(short) = Short::new(bits) {
+            let (two, four) = (Short::<2>::new(bits), Short::<4>::new(bits));
+            if let Some(short) = two {
                 check::<3>(&lines, chain, short, &numbers)?;
-                if let Some(bmi2) = Isa::best().bmi2() {
-                    check::<3>(&lines, chain, ShortBy(short, bmi2), &numbers)?;
-                }
+            }
+            if let Some(short) = four {
+                check::<3>(&lines, chain, short, &numbers)?;
+            }
+            if let Some(bmi2) = Isa::best().bmi2() {
+                check::<3>(&lines, chain, By(Bytes, bmi2), &numbers)?;
+                check::<3>(&lines, chain, By(two.unwrap_or(Short::new(9).unwrap()), bmi2), &numbers)?;
+                check::<3>(&lines, chain, By(four.unwrap_or(Short::new(25).unwrap()), bmi2), &numbers)?;
             }
         }
 
@@ -455,7 +503,7 @@ mod tests {
             let (chain, width) = (Chain::new(range, log), Long::new(bits).unwrap());
             let found = chain.eight(&numbers, &moves.map(|moved| [moved; EIGHT]), width);
             for (i, &n) in numbers.iter().enumerate() {
-                let places = chain.slots(n, moves).get().map(|slot| width.find(slot));
+                let places = chain.slots(n, moves.map(|word| (word, 0)), width).get().map(|slot| width.find(slot));
                 prop_assert_eq!(found.bytes.map(|bytes| bytes[i]), places.map(|place| place.0));
                 prop_assert_eq!(found.shifts.map(|shifts| shifts[i]), places.map(|place| place.1));
                 prop_assert!(found.bytes[3][i] <= found.end);
@@ -464,14 +512,14 @@ mod tests {
 
         #[test]
         fn no_slot_lies_beyond_the_last(n: u64, moves: [u64; 4], range in 1..=MOST_RANGE, log in 0..=MOST_LOG) {
-            let found = Chain::new(range, log).slots(n, moves).get();
+            let found = Chain::new(range, log).slots(n, moves.map(|word| (word, 0)), Bytes).get();
             prop_assert!(found.is_sorted() && found[3] < range + (3 << log));
         }
     }
 
     /// The greatest number names the last slot of the chain.
     fn last_slot_of(slots: u64, lines: &[Line]) -> u64 {
-        Chain::new(slots - 4, 1).slots(u64::MAX, [0; 3]).xor(lines, Bytes, 0)
+        Chain::new(slots - 4, 1).slots(u64::MAX, [(0, 0); 3], Bytes).xor(lines, Bytes, 0)
     }
 
     #[test]
@@ -495,6 +543,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "inside the lines")]
     fn no_lines_have_no_slots() {
-        Chain::new(1, 0).slots(0, [0; 3]).xor(&[], Bytes, 0);
+        Chain::new(1, 0).slots(0, [(0, 0); 3], Bytes).xor(&[], Bytes, 0);
     }
 }

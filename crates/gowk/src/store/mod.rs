@@ -23,7 +23,7 @@ mod shared;
 
 #[cfg(feature = "std")]
 pub use bytes::MappedBytes;
-pub(crate) use chain::{Bytes, Chain, Found, FoundEight, Long, MOST_LOG, Short, ShortBy, Slots};
+pub(crate) use chain::{By, Bytes, Chain, Found, FoundEight, Long, MOST_LOG, Short, Slots};
 pub(crate) use eight::{Eight, LinesOfEight, LinesOfEightMut, are_short, of_the_first};
 pub use fetch::prefetch;
 pub(crate) use fetch::{Fetch, is_far, is_soon_there, prefetch_beyond};
