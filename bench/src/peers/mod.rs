@@ -24,8 +24,8 @@ pub(crate) use self::fastbloom::FOLDHASH as FOLDHASHED_FASTBLOOM;
 pub(crate) use self::roaring::NAME as ROARING;
 pub(crate) use self::sbbf::NAME as SPLIT_BLOCK_RIVAL;
 use self::sux::Signed;
-pub(crate) use self::xorf::NAME as XORF;
 use self::xorf::Words;
+pub(crate) use self::xorf::{FUSE8_FPP, NAME as XORF};
 
 /// What a row is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -214,6 +214,7 @@ pub(crate) const SCALABLE: &str = "gowk ScalableBloom";
 const COUNTING: &str = "gowk CountingBloom";
 pub(crate) const CUCKOO: &str = "gowk Cuckoo";
 pub(crate) const FUSE: &str = "gowk BinaryFuse";
+pub(crate) const FUSE_OF_EIGHT_BITS: &str = "gowk BinaryFuse, 8 bits";
 pub(crate) const WINDOW: &str = "gowk Window";
 pub(crate) const BITMAP: &str = "gowk Bitmap";
 

@@ -6,8 +6,8 @@ use gowk::{
 };
 
 use super::{
-    ATOMIC, Ask, CLASSIC, COUNTING, CUCKOO, DEFAULT, FUSE, Grow, InsertMany, Lookup, LookupMany, Row,
-    SCALABLE, SPLIT_BLOCK, WINDOW,
+    ATOMIC, Ask, CLASSIC, COUNTING, CUCKOO, DEFAULT, FUSE, FUSE_OF_EIGHT_BITS, FUSE8_FPP, Grow, InsertMany,
+    Lookup, LookupMany, Row, SCALABLE, SPLIT_BLOCK, WINDOW,
 };
 
 /// A family that can be made for so many keys at such a rate.
@@ -118,6 +118,27 @@ impl<K: Key + Copy> super::Build<K> for Ours<BinaryFuse> {
     }
 }
 
+/// With as many bits as xorf's has, where fewer would do.
+struct OfEightBits(Ours<BinaryFuse>);
+
+impl<K: Key> Lookup<K> for OfEightBits {
+    fn may_contain(&self, key: &K) -> bool {
+        self.0.may_contain(key)
+    }
+}
+
+impl<K: Key> LookupMany<K> for OfEightBits {
+    fn may_contain_many(&self, keys: &[K], answers: &mut [bool]) {
+        self.0.may_contain_many(keys, answers);
+    }
+}
+
+impl<K: Key + Copy> super::Build<K> for OfEightBits {
+    fn build(ask: Ask, keys: &[K]) -> Self {
+        Self(Ours::build(Ask { fpp: FUSE8_FPP, ..ask }, keys))
+    }
+}
+
 pub(super) fn rows<'k, K: Key + Copy + 'k>() -> Vec<Row<'k, K>> {
     vec![
         growing::<K, BlockedBloom>(DEFAULT),
@@ -128,6 +149,9 @@ pub(super) fn rows<'k, K: Key + Copy + 'k>() -> Vec<Row<'k, K>> {
         growing::<K, Cuckoo>(CUCKOO),
         growing::<K, Window>(WINDOW),
         Row::built_in_bulk::<Ours<BinaryFuse>>(FUSE).against(&[]),
+        Row::built_in_bulk::<OfEightBits>(FUSE_OF_EIGHT_BITS)
+            .against(&[])
+            .unless(|ask| ask.fpp < FUSE8_FPP, "errs at 0.39 %"),
         Row::growing_in_bulk::<AtomicBlockedBloom>(ATOMIC).against(&[]),
     ]
 }

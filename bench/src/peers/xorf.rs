@@ -61,7 +61,7 @@ where
 }
 
 /// The rate of 8-bit fingerprints.
-const FUSE8_FPP: f64 = 1.0 / 256.0;
+pub(crate) const FUSE8_FPP: f64 = 1.0 / 256.0;
 
 pub(super) fn rows<'k, K: Words + 'k>() -> Vec<Row<'k, K>> {
     vec![
