@@ -27,27 +27,6 @@ pub(crate) trait LinesOfEightMut {
 pub(crate) struct Eight<const L: usize>([u64; EIGHT]);
 
 impl<const L: usize> Eight<L> {
-    /// Number n names block n B / 2^64 of B, as everywhere.
-    #[inline(always)]
-    fn of(numbers: &[u64; EIGHT], blocks: usize) -> Self {
-        // Of a number of 32 bits there are not more.
-        let blocks = (blocks as u64).min(MOST_SHORT);
-        let mut starts = [0; EIGHT];
-        for i in 0..EIGHT {
-            starts[i] = scale_short(numbers[i], blocks) * (L * Line::BYTES) as u64;
-        }
-        Self(starts)
-    }
-
-    #[inline(always)]
-    fn fetch(&self, blocks: &[[Line; L]], by: Fetch) {
-        for &start in &self.0 {
-            for line in 0..L {
-                by.byte(blocks.as_flattened(), start as usize + line * Line::BYTES);
-            }
-        }
-    }
-
     /// # Panics
     /// If one of them begins behind the last of so many blocks, of which there is one at least.
     #[inline(always)]
@@ -89,16 +68,26 @@ pub(crate) fn are_short<const L: usize>(lines: usize) -> bool {
 }
 
 impl<'a, const L: usize> Blocks<'a, L> {
-    /// Finds the blocks that eight numbers name. The caller has asked whether they [are short](are_short).
+    /// Finds the blocks that eight numbers name: number n block n B / 2^64 of B, as everywhere. The caller has asked whether they [are short](are_short).
     #[inline(always)]
     pub(crate) fn eight(&self, numbers: &[u64; EIGHT]) -> Eight<L> {
-        Eight::of(numbers, self.blocks.len())
+        // Of a number of 32 bits there are not more.
+        let blocks = (self.blocks.len() as u64).min(MOST_SHORT);
+        let mut starts = [0; EIGHT];
+        for i in 0..EIGHT {
+            starts[i] = scale_short(numbers[i], blocks) * (L * Line::BYTES) as u64;
+        }
+        Eight(starts)
     }
 
     /// Asks for all their lines.
     #[inline(always)]
     pub(crate) fn fetch_eight(&self, eight: &Eight<L>, by: Fetch) {
-        eight.fetch(self.blocks, by);
+        for &start in &eight.0 {
+            for line in 0..L {
+                by.byte(self.blocks.as_flattened(), start as usize + line * Line::BYTES);
+            }
+        }
     }
 
     /// The blocks themselves.
@@ -116,18 +105,6 @@ impl<'a, const L: usize> Blocks<'a, L> {
 }
 
 impl<const L: usize> BlocksMut<'_, L> {
-    /// As of [`Blocks`].
-    #[inline(always)]
-    pub(crate) fn eight(&self, numbers: &[u64; EIGHT]) -> Eight<L> {
-        Eight::of(numbers, self.blocks.len())
-    }
-
-    /// As of [`Blocks`].
-    #[inline(always)]
-    pub(crate) fn fetch_eight(&self, eight: &Eight<L>, by: Fetch) {
-        eight.fetch(self.blocks, by);
-    }
-
     /// As of [`Blocks`].
     ///
     /// # Panics
@@ -190,7 +167,7 @@ mod tests {
             let expected = &raw const blocks.block(number)[L - 1];
             prop_assert!(core::ptr::eq(blocks.of_eight(&eight).line(i, L - 1), expected));
             let first = &raw const blocks.block(numbers[0])[0];
-            let eight = blocks.eight(&numbers).of_the_first(i);
+            let eight = blocks.as_ref().eight(&numbers).of_the_first(i);
             prop_assert!(i == 0 || core::ptr::eq(blocks.of_eight(&eight).line(i, 0), first));
         }
         Ok(())

@@ -186,7 +186,13 @@ impl<'a, const L: usize> BlocksMut<'a, L> {
     /// Asks for the lines of the block that a number names.
     #[inline(always)]
     pub(crate) fn prefetch(&self, n: u64) {
-        Blocks { blocks: &*self.blocks, fetch: self.fetch }.fetch(n);
+        self.as_ref().fetch(n);
+    }
+
+    /// To read.
+    #[inline(always)]
+    pub(crate) fn as_ref(&self) -> Blocks<'_, L> {
+        Blocks { blocks: self.blocks, fetch: self.fetch }
     }
 }
 

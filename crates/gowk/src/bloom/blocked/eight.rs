@@ -36,21 +36,11 @@ impl<S: Store, I: Source> EightTask for Answer<'_, S, I> {
         let (lines, sets) = (store.lines(), Sets::of(windows));
         let (hashes, bytes) = (source.hashes::<_, true>(arithmetic), size_of_val(lines));
         if params.span() == Span::Line {
-            grouped(
-                hashes,
-                1,
-                bytes,
-                Asking { blocks: Blocks::<1>::new(lines, Fetch::SOON), by, sets },
-                answers,
-            );
+            let blocks = Blocks::<1>::new(lines, Fetch::SOON);
+            grouped(hashes, 1, bytes, Asking { blocks, by, sets }, answers);
         } else {
-            grouped(
-                hashes,
-                2,
-                bytes,
-                Asking { blocks: Blocks::<2>::new(lines, Fetch::SOON), by, sets },
-                answers,
-            );
+            let blocks = Blocks::<2>::new(lines, Fetch::SOON);
+            grouped(hashes, 2, bytes, Asking { blocks, by, sets }, answers);
         }
     }
 }
@@ -87,6 +77,13 @@ struct Places<const L: usize> {
     words: [u64; GROUP],
 }
 
+impl<const L: usize> Places<L> {
+    #[inline(always)]
+    fn find(blocks: Blocks<'_, L>, hashes: [u64; GROUP]) -> Self {
+        Self { blocks: blocks.eight(&hashes), words: if L == 1 { hashes } else { both_words(&hashes) } }
+    }
+}
+
 /// The words of the first line in the low halves, those of the second in the high ones.
 #[inline(always)]
 fn both_words(hashes: &[u64; GROUP]) -> [u64; GROUP] {
@@ -112,10 +109,7 @@ impl<const L: usize> Groups for Asking<'_, L> {
 
     #[inline(always)]
     fn find(&self, hashes: [u64; GROUP]) -> Places<L> {
-        Places {
-            blocks: self.blocks.eight(&hashes),
-            words: if L == 1 { hashes } else { both_words(&hashes) },
-        }
+        Places::find(self.blocks, hashes)
     }
 
     #[inline(always)]
@@ -152,15 +146,12 @@ impl<const L: usize> Groups for Setting<'_, L> {
 
     #[inline(always)]
     fn find(&self, hashes: [u64; GROUP]) -> Places<L> {
-        Places {
-            blocks: self.blocks.eight(&hashes),
-            words: if L == 1 { hashes } else { both_words(&hashes) },
-        }
+        Places::find(self.blocks.as_ref(), hashes)
     }
 
     #[inline(always)]
     fn fetch<const FAR: bool>(&self, places: &Places<L>, by: Fetch) {
-        self.blocks.fetch_eight(&places.blocks, by);
+        self.blocks.as_ref().fetch_eight(&places.blocks, by);
     }
 
     #[inline(always)]
