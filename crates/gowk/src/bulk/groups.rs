@@ -64,7 +64,10 @@ pub(crate) fn grouped<G: Groups>(
     let ahead = Ahead::of(lines, bytes);
     match Fetch::of(bytes) {
         _ if is_soon_there(bytes) && !G::FETCHED_ALWAYS => at_once(hashes, groups, answers),
-        _ if !is_far(bytes) => fetched::<false, G, _>(hashes, ahead, groups, Fetch::SOON, answers),
+        // For those that are always fetched near and far are the same loop.
+        _ if !is_far(bytes) && !G::FETCHED_ALWAYS => {
+            fetched::<false, G, _>(hashes, ahead, groups, Fetch::SOON, answers)
+        }
         Fetch::SOON => fetched::<true, G, _>(hashes, ahead, groups, Fetch::SOON, answers),
         far => fetched::<true, G, _>(hashes, ahead, groups, far, answers),
     }
