@@ -10,6 +10,7 @@
 pub mod blocked;
 pub mod classic;
 pub mod counting;
+mod eight;
 mod mixture;
 pub mod scalable;
 pub mod split_block;

@@ -21,6 +21,37 @@ pub(crate) trait LinesOfEightMut {
     fn line(&mut self, key: usize, line: usize) -> &mut Line;
 }
 
+/// A memory in which eight numbers name lines: found together, and read some keys later.
+pub(crate) trait LinesFor {
+    /// Where they begin.
+    type Found: Copy + OfTheFirst;
+    /// Finds them.
+    fn eight(&self, numbers: &[u64; EIGHT]) -> Self::Found;
+    /// Asks for all of them.
+    fn fetch_eight(&self, found: &Self::Found, by: Fetch);
+    /// The lines themselves.
+    ///
+    /// # Panics
+    /// If they were found in a larger memory, and one of them is not there.
+    fn of_eight<'a>(&'a self, found: &'a Self::Found) -> impl LinesOfEight;
+}
+
+/// As [`LinesFor`], to write.
+pub(crate) trait LinesForMut {
+    /// Where they begin.
+    type Found: Copy + OfTheFirst;
+    /// The same memory, to find lines in and to ask for them.
+    fn to_read(&self) -> impl LinesFor<Found = Self::Found>;
+    /// As of [`LinesFor`].
+    fn of_eight<'a>(&'a mut self, found: &'a Self::Found) -> impl LinesOfEightMut;
+}
+
+/// What there is of eight numbers.
+pub(crate) trait OfTheFirst {
+    /// With that of the first number for all but so many.
+    fn of_the_first(self, numbers: usize) -> Self;
+}
+
 /// Where the blocks of eight numbers begin, in bytes, so that an address is one addition away. Whole blocks lie between them.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
@@ -33,11 +64,12 @@ impl<const L: usize> Eight<L> {
     fn see_that_they_are_among(&self, blocks: usize) {
         see_that_none_is_behind(((blocks - 1) * L * Line::BYTES) as u64, &self.0);
     }
+}
 
-    /// With the block of the first key for all but so many.
+impl<const L: usize> OfTheFirst for Eight<L> {
     #[inline(always)]
-    pub(crate) fn of_the_first(self, keys: usize) -> Self {
-        Self(of_the_first(self.0, keys))
+    fn of_the_first(self, numbers: usize) -> Self {
+        Self(of_the_first(self.0, numbers))
     }
 }
 
@@ -67,10 +99,12 @@ pub(crate) fn are_short<const L: usize>(lines: usize) -> bool {
     (lines / L) as u64 <= MOST_SHORT
 }
 
-impl<'a, const L: usize> Blocks<'a, L> {
-    /// Finds the blocks that eight numbers name: number n block n B / 2^64 of B, as everywhere. The caller has asked whether they [are short](are_short).
+impl<const L: usize> LinesFor for Blocks<'_, L> {
+    type Found = Eight<L>;
+
+    /// Number n names block n B / 2^64 of B, as everywhere. The caller has asked whether they [are short](are_short).
     #[inline(always)]
-    pub(crate) fn eight(&self, numbers: &[u64; EIGHT]) -> Eight<L> {
+    fn eight(&self, numbers: &[u64; EIGHT]) -> Eight<L> {
         // Of a number of 32 bits there are not more.
         let blocks = (self.blocks.len() as u64).min(MOST_SHORT);
         let mut starts = [0; EIGHT];
@@ -80,9 +114,8 @@ impl<'a, const L: usize> Blocks<'a, L> {
         Eight(starts)
     }
 
-    /// Asks for all their lines.
     #[inline(always)]
-    pub(crate) fn fetch_eight(&self, eight: &Eight<L>, by: Fetch) {
+    fn fetch_eight(&self, eight: &Eight<L>, by: Fetch) {
         for &start in &eight.0 {
             for line in 0..L {
                 by.byte(self.blocks.as_flattened(), start as usize + line * Line::BYTES);
@@ -90,27 +123,23 @@ impl<'a, const L: usize> Blocks<'a, L> {
         }
     }
 
-    /// The blocks themselves.
-    ///
-    /// # Panics
-    /// If they were found among more blocks than there are, and one of them is not there.
     #[inline(always)]
-    pub(crate) fn of_eight<'b>(&self, eight: &'b Eight<L>) -> EightBlocks<'b, L>
-    where
-        'a: 'b,
-    {
+    fn of_eight<'a>(&'a self, eight: &'a Eight<L>) -> impl LinesOfEight {
         eight.see_that_they_are_among(self.blocks.len());
         EightBlocks { blocks: self.blocks, starts: &eight.0 }
     }
 }
 
-impl<const L: usize> BlocksMut<'_, L> {
-    /// As of [`Blocks`].
-    ///
-    /// # Panics
-    /// If they were found among more blocks than there are, and one of them is not there.
+impl<const L: usize> LinesForMut for BlocksMut<'_, L> {
+    type Found = Eight<L>;
+
     #[inline(always)]
-    pub(crate) fn of_eight<'b>(&'b mut self, eight: &'b Eight<L>) -> EightBlocksMut<'b, L> {
+    fn to_read(&self) -> impl LinesFor<Found = Eight<L>> {
+        self.as_ref()
+    }
+
+    #[inline(always)]
+    fn of_eight<'a>(&'a mut self, eight: &'a Eight<L>) -> impl LinesOfEightMut {
         eight.see_that_they_are_among(self.blocks.len());
         EightBlocksMut { blocks: self.blocks, starts: &eight.0 }
     }
@@ -118,7 +147,7 @@ impl<const L: usize> BlocksMut<'_, L> {
 
 /// Eight blocks to read.
 #[derive(Clone, Copy)]
-pub(crate) struct EightBlocks<'a, const L: usize> {
+struct EightBlocks<'a, const L: usize> {
     blocks: &'a [[Line; L]],
     starts: &'a [u64; EIGHT],
 }
@@ -133,7 +162,7 @@ impl<const L: usize> LinesOfEight for EightBlocks<'_, L> {
 }
 
 /// Eight blocks to write.
-pub(crate) struct EightBlocksMut<'a, const L: usize> {
+struct EightBlocksMut<'a, const L: usize> {
     blocks: &'a mut [[Line; L]],
     starts: &'a [u64; EIGHT],
 }

@@ -24,13 +24,15 @@ mod shared;
 #[cfg(feature = "std")]
 pub use bytes::MappedBytes;
 pub(crate) use chain::{By, Bytes, Chain, Found, FoundEight, Long, MOST_LOG, Short, Slots};
-pub(crate) use eight::{Eight, LinesOfEight, LinesOfEightMut, are_short, of_the_first};
+pub(crate) use eight::{
+    LinesFor, LinesForMut, LinesOfEight, LinesOfEightMut, OfTheFirst, are_short, of_the_first,
+};
 pub use fetch::prefetch;
 pub(crate) use fetch::{Fetch, is_far, is_soon_there, prefetch_beyond};
 pub use heap::Heap;
 #[cfg(feature = "std")]
 pub use mapped::Mapped;
-pub(crate) use nearby::{EightNear, Nearby, NearbyLines, NearbyLinesMut, near};
+pub(crate) use nearby::{Nearby, NearbyLines, NearbyLinesMut, Stepping, near};
 pub(crate) use non_empty::{Blocks, BlocksMut, NonEmpty, Place, PlaceMut};
 pub use pages::{advise_huge, align_to_lines_only};
 pub use shared::Shared;

@@ -5,7 +5,10 @@
 
 use super::{
     Fetch, Line,
-    eight::{LinesOfEight, LinesOfEightMut, of_the_first, see_that_none_is_behind},
+    eight::{
+        LinesFor, LinesForMut, LinesOfEight, LinesOfEightMut, OfTheFirst, of_the_first,
+        see_that_none_is_behind,
+    },
 };
 use crate::{range::scale_short, simd::EIGHT};
 
@@ -168,10 +171,9 @@ impl<'a> NearbyLinesMut<'a> {
 #[repr(C, align(64))]
 pub(crate) struct EightNear<const N: usize>([[u64; EIGHT]; N]);
 
-impl<const N: usize> EightNear<N> {
-    /// With the lines of the first number for all but so many.
+impl<const N: usize> OfTheFirst for EightNear<N> {
     #[inline(always)]
-    pub(crate) fn of_the_first(mut self, numbers: usize) -> Self {
+    fn of_the_first(mut self, numbers: usize) -> Self {
         for starts in &mut self.0 {
             *starts = of_the_first(*starts, numbers);
         }
@@ -179,52 +181,68 @@ impl<const N: usize> EightNear<N> {
     }
 }
 
-impl<'a> NearbyLines<'a> {
-    /// The line that each number names, and those that what it has [left over](Nearby::rest) counts on to, shifted by each of these. There are no more
-    /// lines than have numbers of 32 bits.
+/// Lines of which a number names `N`: its own, and those that what it has [left over](Nearby::rest) counts on to, shifted by each of the steps.
+pub(crate) struct Stepping<M, const N: usize> {
+    pub(crate) lines: M,
+    pub(crate) steps: [u32; 2],
+}
+
+/// Of no more lines than have numbers of 32 bits.
+impl<const N: usize> LinesFor for Stepping<NearbyLines<'_>, N> {
+    type Found = EightNear<N>;
+
     #[inline(always)]
-    pub(crate) fn eight<const N: usize>(self, numbers: &[u64; EIGHT], steps: [u32; 2]) -> EightNear<N> {
+    fn eight(&self, numbers: &[u64; EIGHT]) -> EightNear<N> {
+        let by = self.lines.by;
         let mut starts = [[0; EIGHT]; N];
         for i in 0..EIGHT {
-            starts[0][i] = scale_short(numbers[i], self.by.lines) * BYTES;
+            starts[0][i] = scale_short(numbers[i], by.lines) * BYTES;
         }
         for line in 1..N {
             for i in 0..EIGHT {
-                let by = self.by.rest(numbers[i]) >> steps[line - 1];
-                starts[line][i] = self.by.beside(starts[0][i], by);
+                starts[line][i] = by.beside(starts[0][i], by.rest(numbers[i]) >> self.steps[line - 1]);
             }
         }
         EightNear(starts)
     }
 
-    /// Asks for all of them.
     #[inline(always)]
-    pub(crate) fn fetch_eight<const N: usize>(self, eight: &EightNear<N>, by: Fetch) {
+    fn fetch_eight(&self, eight: &EightNear<N>, by: Fetch) {
         for starts in &eight.0 {
             for &start in starts {
-                by.byte(self.lines, start as usize);
+                by.byte(self.lines.lines, start as usize);
             }
         }
     }
 
-    /// The lines themselves.
-    ///
-    /// # Panics
-    /// If one of them is not there.
     #[inline(always)]
-    pub(crate) fn of_eight<'b, const N: usize>(self, eight: &'b EightNear<N>) -> EightNearby<'b, N>
-    where
-        'a: 'b,
-    {
+    fn of_eight<'a>(&'a self, eight: &'a EightNear<N>) -> impl LinesOfEight {
         for starts in &eight.0 {
-            see_that_none_is_behind(self.by.bytes - BYTES, starts);
+            see_that_none_is_behind(self.lines.by.bytes - BYTES, starts);
         }
-        EightNearby { lines: self.lines, starts: &eight.0 }
+        EightNearby { lines: self.lines.lines, starts: &eight.0 }
+    }
+}
+
+impl<const N: usize> LinesForMut for Stepping<NearbyLinesMut<'_>, N> {
+    type Found = EightNear<N>;
+
+    #[inline(always)]
+    fn to_read(&self) -> impl LinesFor<Found = EightNear<N>> {
+        Stepping { lines: self.lines.as_ref(), steps: self.steps }
+    }
+
+    #[inline(always)]
+    fn of_eight<'a>(&'a mut self, eight: &'a EightNear<N>) -> impl LinesOfEightMut {
+        for starts in &eight.0 {
+            see_that_none_is_behind(self.lines.by.bytes - BYTES, starts);
+        }
+        EightNearbyMut { lines: self.lines.lines, starts: &eight.0 }
     }
 }
 
 /// `N` lines of eight numbers each, to read.
-pub(crate) struct EightNearby<'a, const N: usize> {
+struct EightNearby<'a, const N: usize> {
     lines: &'a [Line],
     starts: &'a [[u64; EIGHT]; N],
 }
@@ -237,25 +255,8 @@ impl<const N: usize> LinesOfEight for EightNearby<'_, N> {
     }
 }
 
-impl NearbyLinesMut<'_> {
-    /// As of [`NearbyLines`].
-    ///
-    /// # Panics
-    /// If one of them is not there.
-    #[inline(always)]
-    pub(crate) fn of_eight<'b, const N: usize>(
-        &'b mut self,
-        eight: &'b EightNear<N>,
-    ) -> EightNearbyMut<'b, N> {
-        for starts in &eight.0 {
-            see_that_none_is_behind(self.by.bytes - BYTES, starts);
-        }
-        EightNearbyMut { lines: self.lines, starts: &eight.0 }
-    }
-}
-
 /// As [`EightNearby`], to write.
-pub(crate) struct EightNearbyMut<'a, const N: usize> {
+struct EightNearbyMut<'a, const N: usize> {
     lines: &'a mut [Line],
     starts: &'a [[u64; EIGHT]; N],
 }
@@ -297,15 +298,17 @@ mod tests {
                     (8 * i + j as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_sub(j as u64 / 7)
                 });
                 let lines = NearbyLines::new(&memory, nearby);
-                let eight = lines.eight::<3>(&numbers, [48, 38]);
+                let stepping = Stepping::<_, 3> { lines, steps: [48, 38] };
+                let eight = stepping.eight(&numbers);
                 for (j, &n) in numbers.iter().enumerate() {
                     let rest = nearby.rest(n);
                     for (line, by) in [None, Some(rest >> 48), Some(rest >> 38)].into_iter().enumerate() {
-                        assert!(core::ptr::eq(lines.of_eight(&eight).line(j, line), lines.line(n, by)));
+                        assert!(core::ptr::eq(stepping.of_eight(&eight).line(j, line), lines.line(n, by)));
                     }
                 }
                 let start = eight.of_the_first(3).0[2][7] as usize / 64;
-                NearbyLinesMut::new(&mut memory, nearby).of_eight(&eight).line(0, 2).0[0] = i;
+                let lines = NearbyLinesMut::new(&mut memory, nearby);
+                Stepping::<_, 3> { lines, steps: [48, 38] }.of_eight(&eight).line(0, 2).0[0] = i;
                 assert_eq!(memory[start].0[0], i);
             }
         }
@@ -315,9 +318,12 @@ mod tests {
     #[should_panic(expected = "inside this memory")]
     fn lines_of_a_larger_memory_are_refused() {
         let (large, small) = ([Line::ZERO; 5], [Line::ZERO; 4]);
-        let eight =
-            NearbyLines::new(&large, Nearby::new(5)).eight::<1>(&[0, 0, u64::MAX, 0, 0, 0, 0, 0], [48, 38]);
-        NearbyLines::new(&small, Nearby::new(4)).of_eight(&eight);
+        let of = |lines, count| Stepping::<_, 1> {
+            lines: NearbyLines::new(lines, Nearby::new(count)),
+            steps: [48, 38],
+        };
+        let eight = of(&large, 5).eight(&[0, 0, u64::MAX, 0, 0, 0, 0, 0]);
+        of(&small, 4).of_eight(&eight);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use super::{filter::BlockedBloom, sizing::Span};
 use crate::{
-    bulk::{GROUP, Groups, MANY, Source, first, grouped},
-    hash::Digest,
+    bloom::eight::{Asking, Setting},
+    bulk::{MANY, Source, grouped},
     simd::{Arithmetic, Avx512, EightTask, Sets},
-    store::{Blocks, BlocksMut, Eight, Fetch, Store, StoreMut, are_short, of_the_first},
+    store::{Blocks, BlocksMut, Fetch, Store, StoreMut, are_short},
 };
 use alloc::vec;
 
@@ -36,11 +36,11 @@ impl<S: Store, I: Source> EightTask for Answer<'_, S, I> {
         let (lines, sets) = (store.lines(), Sets::of(windows));
         let (hashes, bytes) = (source.hashes::<_, true>(arithmetic), size_of_val(lines));
         if params.span() == Span::Line {
-            let blocks = Blocks::<1>::new(lines, Fetch::SOON);
-            grouped(hashes, 1, bytes, Asking { blocks, by, sets }, answers);
+            let memory = Blocks::<1>::new(lines, Fetch::SOON);
+            grouped(hashes, 1, bytes, Asking::<_, 1, false> { memory, by, sets: [sets] }, answers);
         } else {
-            let blocks = Blocks::<2>::new(lines, Fetch::SOON);
-            grouped(hashes, 2, bytes, Asking { blocks, by, sets }, answers);
+            let memory = Blocks::<2>::new(lines, Fetch::SOON);
+            grouped(hashes, 2, bytes, Asking::<_, 2, true> { memory, by, sets: [sets; 2] }, answers);
         }
     }
 }
@@ -60,117 +60,11 @@ impl<S: StoreMut, I: Source> EightTask for SetAll<'_, S, I> {
         let mut answers = vec![(); source.come_by_eight()];
         let (hashes, bytes) = (source.hashes::<_, true>(arithmetic), size_of_val(lines));
         if params.span() == Span::Line {
-            let blocks = BlocksMut::<1>::new(lines, Fetch::SOON);
-            grouped(hashes, 1, bytes, Setting { blocks, by, sets }, &mut answers);
+            let memory = BlocksMut::<1>::new(lines, Fetch::SOON);
+            grouped(hashes, 1, bytes, Setting::<_, 1, false> { memory, by, sets: [sets] }, &mut answers);
         } else {
-            let blocks = BlocksMut::<2>::new(lines, Fetch::SOON);
-            grouped(hashes, 2, bytes, Setting { blocks, by, sets }, &mut answers);
-        }
-    }
-}
-
-/// The blocks of eight keys, and the words that choose bits in them.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Places<const L: usize> {
-    blocks: Eight<L>,
-    words: [u64; GROUP],
-}
-
-impl<const L: usize> Places<L> {
-    #[inline(always)]
-    fn find(blocks: Blocks<'_, L>, hashes: [u64; GROUP]) -> Self {
-        Self { blocks: blocks.eight(&hashes), words: if L == 1 { hashes } else { both_words(&hashes) } }
-    }
-}
-
-/// The words of the first line in the low halves, those of the second in the high ones.
-#[inline(always)]
-fn both_words(hashes: &[u64; GROUP]) -> [u64; GROUP] {
-    const LOW: u64 = u32::MAX as u64;
-    let mut words = *hashes;
-    for word in &mut words {
-        *word = *word & LOW | Digest::from(*word).h2 & !LOW;
-    }
-    words
-}
-
-struct Asking<'a, const L: usize> {
-    blocks: Blocks<'a, L>,
-    by: Avx512,
-    sets: Sets,
-}
-
-impl<const L: usize> Groups for Asking<'_, L> {
-    type Places = Places<L>;
-    type Answer = bool;
-    /// Those of a million keys take 1.05 ns each when they are asked for, and 1.5 when not.
-    const FETCHED_ALWAYS: bool = true;
-
-    #[inline(always)]
-    fn find(&self, hashes: [u64; GROUP]) -> Places<L> {
-        Places::find(self.blocks, hashes)
-    }
-
-    #[inline(always)]
-    fn fetch<const FAR: bool>(&self, places: &Places<L>, by: Fetch) {
-        self.blocks.fetch_eight(&places.blocks, by);
-    }
-
-    #[inline(always)]
-    fn act(&mut self, places: &Places<L>, answers: &mut [bool; GROUP]) {
-        let blocks = self.blocks.of_eight(&places.blocks);
-        if L == 1 {
-            self.by.cover_eight::<1, false>(&blocks, &places.words, &[self.sets], answers);
-        } else {
-            self.by.cover_eight::<2, true>(&blocks, &places.words, &[self.sets; 2], answers);
-        }
-    }
-
-    #[inline(always)]
-    fn act_on_some(&mut self, places: &Places<L>, answers: &mut [bool]) {
-        first(self, places, answers);
-    }
-}
-
-struct Setting<'a, const L: usize> {
-    blocks: BlocksMut<'a, L>,
-    by: Avx512,
-    sets: Sets,
-}
-
-impl<const L: usize> Groups for Setting<'_, L> {
-    type Places = Places<L>;
-    type Answer = ();
-    const FETCHED_ALWAYS: bool = true;
-
-    #[inline(always)]
-    fn find(&self, hashes: [u64; GROUP]) -> Places<L> {
-        Places::find(self.blocks.as_ref(), hashes)
-    }
-
-    #[inline(always)]
-    fn fetch<const FAR: bool>(&self, places: &Places<L>, by: Fetch) {
-        self.blocks.as_ref().fetch_eight(&places.blocks, by);
-    }
-
-    #[inline(always)]
-    fn act(&mut self, places: &Places<L>, _: &mut [(); GROUP]) {
-        let mut blocks = self.blocks.of_eight(&places.blocks);
-        if L == 1 {
-            self.by.mark_eight::<1, false>(&mut blocks, &places.words, &[self.sets]);
-        } else {
-            self.by.mark_eight::<2, true>(&mut blocks, &places.words, &[self.sets; 2]);
-        }
-    }
-
-    /// The first key once more for each that is missing, which changes nothing.
-    #[inline(always)]
-    fn act_on_some(&mut self, places: &Places<L>, answers: &mut [()]) {
-        let keys = answers.len();
-        if keys > 0 {
-            let words = of_the_first(places.words, keys);
-            self.act(&Places { blocks: places.blocks.of_the_first(keys), words }, &mut [(); GROUP]);
+            let memory = BlocksMut::<2>::new(lines, Fetch::SOON);
+            grouped(hashes, 2, bytes, Setting::<_, 2, true> { memory, by, sets: [sets; 2] }, &mut answers);
         }
     }
 }

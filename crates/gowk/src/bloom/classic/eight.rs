@@ -5,9 +5,10 @@ use super::{
     rounds::{Layout, Shape},
 };
 use crate::{
-    bulk::{GROUP, Groups, MANY, Source, first, grouped},
+    bloom::eight::{Asking, Setting},
+    bulk::{MANY, Source, grouped},
     simd::{Arithmetic, Avx512, EightTask, Isa, Sets},
-    store::{EightNear, Fetch, Line, NearbyLines, NearbyLinesMut, are_short, of_the_first},
+    store::{Line, NearbyLines, NearbyLinesMut, Stepping, are_short},
 };
 use alloc::vec;
 
@@ -59,7 +60,8 @@ impl<I: Source> EightTask for Answer<'_, I> {
         let (hashes, bytes) = (source.hashes::<_, true>(arithmetic), size_of_val(lines));
         let lines = NearbyLines::new(lines, layout.nearby);
         by_lines!(&layout, N => {
-            grouped(hashes, N, bytes, Asking::<N> { lines, by, sets: sets(layout.rounds) }, answers);
+            let memory = Stepping::<_, N> { lines, steps: Mark::STEPS };
+            grouped(hashes, N, bytes, Asking::<_, N, false> { memory, by, sets: sets(layout.rounds) }, answers);
         });
     }
 }
@@ -80,7 +82,8 @@ impl<I: Source> EightTask for PutAll<'_, I> {
         let (hashes, bytes) = (source.hashes::<_, true>(arithmetic), size_of_val(lines));
         let lines = NearbyLinesMut::new(lines, layout.nearby);
         by_lines!(&layout, N => {
-            grouped(hashes, N, bytes, Putting::<N> { lines, by, sets: sets(layout.rounds) }, &mut answers);
+            let memory = Stepping::<_, N> { lines, steps: Mark::STEPS };
+            grouped(hashes, N, bytes, Setting::<_, N, false> { memory, by, sets: sets(layout.rounds) }, &mut answers);
         });
     }
 }
@@ -88,90 +91,4 @@ impl<I: Source> EightTask for PutAll<'_, I> {
 /// The lanes of each line.
 fn sets<const N: usize>(rounds: Rounds) -> [Sets; N] {
     core::array::from_fn(|line| Sets::of(&rounds.shares[0].each[line]))
-}
-
-/// The lines of eight keys, and the words that choose bits in them.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Places<const N: usize> {
-    lines: EightNear<N>,
-    words: [u64; GROUP],
-}
-
-impl<const N: usize> Places<N> {
-    #[inline(always)]
-    fn find(lines: NearbyLines<'_>, hashes: [u64; GROUP]) -> Self {
-        Self { lines: lines.eight(&hashes, Mark::STEPS), words: hashes }
-    }
-}
-
-struct Asking<'a, const N: usize> {
-    lines: NearbyLines<'a>,
-    by: Avx512,
-    sets: [Sets; N],
-}
-
-impl<const N: usize> Groups for Asking<'_, N> {
-    type Places = Places<N>;
-    type Answer = bool;
-    const FETCHED_ALWAYS: bool = true;
-
-    #[inline(always)]
-    fn find(&self, hashes: [u64; GROUP]) -> Places<N> {
-        Places::find(self.lines, hashes)
-    }
-
-    #[inline(always)]
-    fn fetch<const FAR: bool>(&self, places: &Places<N>, by: Fetch) {
-        self.lines.fetch_eight(&places.lines, by);
-    }
-
-    #[inline(always)]
-    fn act(&mut self, places: &Places<N>, answers: &mut [bool; GROUP]) {
-        let lines = self.lines.of_eight(&places.lines);
-        self.by.cover_eight::<N, false>(&lines, &places.words, &self.sets, answers);
-    }
-
-    #[inline(always)]
-    fn act_on_some(&mut self, places: &Places<N>, answers: &mut [bool]) {
-        first(self, places, answers);
-    }
-}
-
-struct Putting<'a, const N: usize> {
-    lines: NearbyLinesMut<'a>,
-    by: Avx512,
-    sets: [Sets; N],
-}
-
-impl<const N: usize> Groups for Putting<'_, N> {
-    type Places = Places<N>;
-    type Answer = ();
-    const FETCHED_ALWAYS: bool = true;
-
-    #[inline(always)]
-    fn find(&self, hashes: [u64; GROUP]) -> Places<N> {
-        Places::find(self.lines.as_ref(), hashes)
-    }
-
-    #[inline(always)]
-    fn fetch<const FAR: bool>(&self, places: &Places<N>, by: Fetch) {
-        self.lines.as_ref().fetch_eight(&places.lines, by);
-    }
-
-    #[inline(always)]
-    fn act(&mut self, places: &Places<N>, _: &mut [(); GROUP]) {
-        let mut lines = self.lines.of_eight(&places.lines);
-        self.by.mark_eight::<N, false>(&mut lines, &places.words, &self.sets);
-    }
-
-    /// The first key once more for each that is missing, which changes nothing.
-    #[inline(always)]
-    fn act_on_some(&mut self, places: &Places<N>, answers: &mut [()]) {
-        let keys = answers.len();
-        if keys > 0 {
-            let words = of_the_first(places.words, keys);
-            self.act(&Places { lines: places.lines.of_the_first(keys), words }, &mut [(); GROUP]);
-        }
-    }
 }
