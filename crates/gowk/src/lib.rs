@@ -31,6 +31,7 @@ pub mod store;
 mod sync;
 #[cfg(test)]
 mod testing;
+mod unwinding;
 pub mod window;
 
 #[cfg(feature = "roaring")]

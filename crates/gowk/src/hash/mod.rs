@@ -33,7 +33,7 @@ pub use key::Key;
 pub(crate) use rapid::{Rapid, RapidBy, TextSecrets, WordSecrets};
 pub use seed::Seed;
 
-use crate::error::MergeError;
+use crate::{error::MergeError, unwinding};
 use core::hash::Hasher as _;
 use siphasher::sip::SipHasher13;
 
@@ -281,7 +281,7 @@ impl KeyHash for Hasher {
     fn bytes(&self, bytes: &[u8]) -> Digest {
         match self.id {
             HashId::Rapid => self.rapid.bytes(bytes),
-            _ => self.other(bytes),
+            _ => unwinding::never(|| self.other(bytes)),
         }
     }
 
@@ -289,7 +289,7 @@ impl KeyHash for Hasher {
     fn word(&self, word: u64) -> Digest {
         match self.id {
             HashId::Rapid => self.rapid.word(word),
-            _ => self.other(&word.to_le_bytes()),
+            _ => unwinding::never(|| self.other(&word.to_le_bytes())),
         }
     }
 }

@@ -71,18 +71,17 @@ impl<S: Store> NonEmpty<S> {
         Place { first: lines.as_ptr(), byte: at * Line::BYTES as u64, lines: PhantomData }
     }
 
-    /// The two lines of the block that a number names, as their places.
-    ///
-    /// # Panics
-    /// If there are fewer than two lines.
+    /// The two lines of the block that a number names, as their places, if there are two lines.
     #[inline(always)]
-    pub(crate) fn pair(&self, n: u64, by: Bmi2) -> [Place<'_>; 2] {
+    pub(crate) fn pair(&self, n: u64, by: Bmi2) -> Option<[Place<'_>; 2]> {
         let (blocks, _) = self.0.lines().as_chunks::<2>();
-        assert!(!blocks.is_empty(), "at least one block");
+        if blocks.is_empty() {
+            return None;
+        }
         // As in `place`: below the number of blocks, so that both of its lines are there.
         let (_, at) = by.widening_mul(n, blocks.len() as u64);
         let (first, byte) = (blocks.as_ptr().cast(), at * 2 * Line::BYTES as u64);
-        [byte, byte + Line::BYTES as u64].map(|byte| Place { first, byte, lines: PhantomData })
+        Some([byte, byte + Line::BYTES as u64].map(|byte| Place { first, byte, lines: PhantomData }))
     }
 
     pub(crate) fn into_inner(self) -> S {
@@ -106,12 +105,14 @@ impl<S: StoreMut> NonEmpty<S> {
 
     /// As [`pair`](Self::pair), to write: two lines, each its own.
     #[inline(always)]
-    pub(crate) fn pair_mut(&mut self, n: u64, by: Bmi2) -> [PlaceMut<'_>; 2] {
+    pub(crate) fn pair_mut(&mut self, n: u64, by: Bmi2) -> Option<[PlaceMut<'_>; 2]> {
         let (blocks, _) = self.0.lines_mut().as_chunks_mut::<2>();
-        assert!(!blocks.is_empty(), "at least one block");
+        if blocks.is_empty() {
+            return None;
+        }
         let (_, at) = by.widening_mul(n, blocks.len() as u64);
         let (first, byte) = (blocks.as_mut_ptr().cast(), at * 2 * Line::BYTES as u64);
-        [byte, byte + Line::BYTES as u64].map(|byte| PlaceMut { first, byte, lines: PhantomData })
+        Some([byte, byte + Line::BYTES as u64].map(|byte| PlaceMut { first, byte, lines: PhantomData }))
     }
 }
 
@@ -237,9 +238,9 @@ mod tests {
             let pair = byte(Blocks::<2>::new(store.lines(), Fetch::SOON).block(n).as_ptr()) as u64;
             assert_eq!(store.place(n, by).parts(), (first, line));
             assert_eq!(store.place_mut(n, by).parts(), (first.cast_mut(), line));
-            assert_eq!(store.pair(n, by).map(Place::parts), [(first, pair), (first, pair + 64)]);
+            assert_eq!(store.pair(n, by).unwrap().map(Place::parts), [(first, pair), (first, pair + 64)]);
             let both = [(first.cast_mut(), pair), (first.cast_mut(), pair + 64)];
-            assert_eq!(store.pair_mut(n, by).map(PlaceMut::parts), both);
+            assert_eq!(store.pair_mut(n, by).unwrap().map(PlaceMut::parts), both);
         }
     }
 
@@ -247,6 +248,14 @@ mod tests {
     #[should_panic(expected = "at least one block")]
     fn half_a_pair_is_none() {
         Blocks::<2>::new(Heap::zeroed(1).unwrap().lines(), Fetch::SOON);
+    }
+
+    #[test]
+    fn of_one_line_there_is_no_pair() {
+        let mut store = NonEmpty::new(Heap::zeroed(1).unwrap());
+        if let Some(by) = Isa::best().bmi2() {
+            assert!(store.pair(u64::MAX, by).is_none() && store.pair_mut(0, by).is_none());
+        }
     }
 
     #[test]

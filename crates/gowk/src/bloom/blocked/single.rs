@@ -10,6 +10,7 @@ use crate::{
     hash::{Digest, Hasher, Key, RapidBy},
     simd::{Bmi2, Inline, InlineAvx2, Isa, Machine, OnLine, Task, Windows},
     store::{Line, Store, StoreMut},
+    unwinding,
 };
 
 /// What works on a line right where it is asked to, if keys of a filter can be worked on so: by the default hash, in one line or in two,
@@ -44,7 +45,7 @@ impl Here {
 /// Where an address inside a filter is handed to a call that is not put in its place, or to assembly, the compiler must take it that whoever
 /// writes memory later writes there. It then loads all of the filter's fields anew for each key of a loop of inserts, and each load waits
 /// until the stores before it know where they go: 5.4 ns in the cache on a Zen 3, where it can be 2.6. So calls get the lines, and copies of
-/// the rest.
+/// the rest, and where a call could unwind, [it does not](crate::unwinding).
 impl<S: Store> BlockedBloom<S> {
     /// Whether a key may be in the set.
     #[inline(always)]
@@ -75,7 +76,7 @@ impl<S: Store> BlockedBloom<S> {
     #[inline(always)]
     fn covers_pair<K: Key + ?Sized>(&self, here: impl OnLine, key: &K) -> bool {
         let Digest { h1, h2 } = self.digest_by(here.bmi2(), key);
-        let [first, second] = self.store.pair(h1, here.bmi2());
+        let [first, second] = self.store.pair(h1, here.bmi2()).expect("at least one block");
         here.covers(first, h1, self.windows) & here.covers(second, h2 >> 32, self.windows)
     }
 
@@ -106,14 +107,20 @@ impl<S: StoreMut> BlockedBloom<S> {
             Here::No => {}
         }
         match self.pair {
-            Here::Avx512(here) => self.set_pair(here, key),
-            Here::Avx2(here) => self.set_pair(here, key),
-            Here::No => {
-                let digest = self.digest(key);
-                let (span, windows) = (self.params.span(), self.windows);
-                self.isa.run(Set { lines: self.store.lines_mut(), span, windows, digest })
+            Here::Avx512(here) => {
+                if let Some(inserted) = self.set_pair(here, key) {
+                    return inserted;
+                }
             }
+            Here::Avx2(here) => {
+                if let Some(inserted) = self.set_pair(here, key) {
+                    return inserted;
+                }
+            }
+            Here::No => {}
         }
+        let (span, windows, digest) = (self.params.span(), self.windows, self.digest(key));
+        unwinding::never(|| self.isa.run(Set { lines: self.store.lines_mut(), span, windows, digest }))
     }
 
     #[inline(always)]
@@ -126,15 +133,15 @@ impl<S: StoreMut> BlockedBloom<S> {
     }
 
     #[inline(always)]
-    fn set_pair<K: Key + ?Sized>(&mut self, here: impl OnLine, key: &K) -> Inserted {
+    fn set_pair<K: Key + ?Sized>(&mut self, here: impl OnLine, key: &K) -> Option<Inserted> {
         let Digest { h1, h2 } = self.digest_by(here.bmi2(), key);
-        let [first, second] = self.store.pair(h1, here.bmi2());
+        let [first, second] = self.store.pair(h1, here.bmi2())?;
         // As in `set_line`.
         let new = !(here.covers(first, h1, self.windows) & here.covers(second, h2 >> 32, self.windows));
-        let [first, second] = self.store.pair_mut(h1, here.bmi2());
+        let [first, second] = self.store.pair_mut(h1, here.bmi2())?;
         here.mark(first, h1, self.windows);
         here.mark(second, h2 >> 32, self.windows);
-        Inserted::from_new(new)
+        Some(Inserted::from_new(new))
     }
 }
 
