@@ -2,11 +2,13 @@
 
 mod ahead;
 mod groups;
+mod hashes;
 mod ring;
 mod source;
 
 pub(crate) use ahead::Ahead;
-pub(crate) use groups::{GROUP, Groups, Hashes, MANY, first, grouped};
+pub(crate) use groups::{GROUP, Groups, MANY, first, grouped};
+pub(crate) use hashes::Hashes;
 pub(crate) use ring::Ring;
 pub(crate) use source::{Keys, Source, Stream, texts_come_by_eight};
 

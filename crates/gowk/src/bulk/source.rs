@@ -3,7 +3,7 @@
 use super::{Ahead, GROUP, Hashes, Stages, staged};
 use crate::{
     hash::{Digest, Key, KeyHash, TextSecrets, Unhashed},
-    simd::Arithmetic,
+    simd::{Arithmetic, Factors},
     store::{Line, prefetch_beyond},
 };
 use alloc::vec;
@@ -112,8 +112,10 @@ impl<I: Iterator<Item = Digest>> Source for Stream<I> {
 }
 
 impl<I: Iterator<Item = Digest>> Hashes for Stream<I> {
+    type Begun = [u64; GROUP];
+
     #[inline(always)]
-    fn next_group(&mut self) -> ([u64; GROUP], usize) {
+    fn begin(&mut self) -> ([u64; GROUP], usize) {
         let (mut group, mut count) = ([0; GROUP], 0);
         while count < GROUP
             && let Some(digest) = self.0.next()
@@ -122,6 +124,11 @@ impl<I: Iterator<Item = Digest>> Hashes for Stream<I> {
             count += 1;
         }
         (group, count)
+    }
+
+    #[inline(always)]
+    fn finish(&self, begun: [u64; GROUP]) -> [u64; GROUP] {
+        begun
     }
 }
 
@@ -209,15 +216,17 @@ struct KeysBy<'a, K, H, A, const TEXTS: bool> {
 impl<K: Key, H: KeyHash, A: Arithmetic, const TEXTS: bool> Hashes for KeysBy<'_, K, H, A, TEXTS> {
     const ARE_VECTORS: bool = A::HASHES_EIGHT && (K::IS_WORD || K::IS_TEXT && TEXTS);
 
+    type Begun = Factors;
+
     #[inline(always)]
-    fn next_group(&mut self) -> ([u64; GROUP], usize) {
+    fn begin(&mut self) -> (Factors, usize) {
         let Keys { keys, hash } = &mut self.keys;
-        let mut group = [0; GROUP];
         let Some((eight, rest)) = keys.split_first_chunk::<GROUP>() else {
+            let mut group = [0; GROUP];
             for (to, key) in group.iter_mut().zip(*keys) {
                 *to = key.digest(hash).h1;
             }
-            return (group, core::mem::take(keys).len());
+            return (Factors::of(group), core::mem::take(keys).len());
         };
         for line in 0..size_of_val(eight).div_ceil(Line::BYTES) {
             prefetch_beyond(eight, KEYS_AHEAD + line * Line::BYTES);
@@ -226,14 +235,19 @@ impl<K: Key, H: KeyHash, A: Arithmetic, const TEXTS: bool> Hashes for KeysBy<'_,
             later.iter().for_each(Key::prefetch);
         }
         *keys = rest;
-        (self.hash_eight(eight), GROUP)
+        (self.begin_eight(eight), GROUP)
+    }
+
+    #[inline(always)]
+    fn finish(&self, begun: Factors) -> [u64; GROUP] {
+        if Self::ARE_VECTORS { self.arithmetic.fold(begun) } else { begun.left }
     }
 }
 
 impl<K: Key, H: KeyHash, A: Arithmetic, const TEXTS: bool> KeysBy<'_, K, H, A, TEXTS> {
-    /// The first words of the digests of eight keys.
+    /// What the first words of the digests of eight keys are made of.
     #[inline(always)]
-    fn hash_eight(&self, keys: &[K; GROUP]) -> [u64; GROUP] {
+    fn begin_eight(&self, keys: &[K; GROUP]) -> Factors {
         let Self { keys: Keys { hash, .. }, arithmetic } = self;
         let mut hashes = [0; GROUP];
         if A::HASHES_EIGHT
@@ -243,9 +257,10 @@ impl<K: Key, H: KeyHash, A: Arithmetic, const TEXTS: bool> KeysBy<'_, K, H, A, T
             for i in 0..GROUP {
                 hashes[i] = keys[i].digest(&Unhashed).h1;
             }
-            return arithmetic.hash_eight(&hashes, secrets);
+            return arithmetic.words(&hashes, secrets);
         }
-        if K::IS_TEXT
+        if A::HASHES_EIGHT
+            && K::IS_TEXT
             && TEXTS
             && let Some(secrets) = hash.text_secrets()
         {
@@ -253,14 +268,14 @@ impl<K: Key, H: KeyHash, A: Arithmetic, const TEXTS: bool> KeysBy<'_, K, H, A, T
             for i in 0..GROUP {
                 texts[i] = keys[i].text();
             }
-            if let Some(hashes) = arithmetic.hash_eight_texts(&texts, secrets) {
-                return hashes;
+            if let Some(factors) = arithmetic.texts(&texts, secrets) {
+                return factors;
             }
         }
         for i in 0..GROUP {
             hashes[i] = keys[i].digest(hash).h1;
         }
-        hashes
+        Factors::of(hashes)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     bulk::{Ahead, GROUP, Groups, Source, Stages, first, grouped, texts_come_by_eight},
     hash::Digest,
     simd::Arithmetic,
-    store::{Fetch, Line},
+    store::{Fetch, Line, eight_words},
 };
 
 /// Answers whether the tags of these digests are in their buckets.
@@ -93,10 +93,7 @@ impl Groups for Ask<'_> {
     fn act(&mut self, nests: &Nests, answers: &mut [bool; GROUP]) {
         let mut found = [0; GROUP];
         for j in 0..2 {
-            let mut words = [0; GROUP];
-            for i in 0..GROUP {
-                words[i] = u64::read(self.lines, 8 * nests.bytes[j][i]);
-            }
+            let words = eight_words(self.lines, &nests.bytes[j]);
             for i in 0..GROUP {
                 let differ = words[i] >> (nests.shifts[j][i] & 63) ^ nests.tags[j][i];
                 found[i] |= differ.wrapping_sub(self.ones) & !differ;

@@ -121,24 +121,49 @@ pub(crate) trait Task {
 }
 
 /// One way to compute for eight keys at once.
+///
+/// The hash of a key is a product of two factors, [folded](Self::fold); the factors are products themselves.
 pub trait Arithmetic: Copy {
-    /// Whether eight words are hashed sooner together than one after the other.
+    /// Whether eight keys are hashed sooner together than one after the other.
     const HASHES_EIGHT: bool = false;
 
-    /// The hash of each text, if eight are hashed sooner together and all of them have one of [`TextSecrets::LENGTHS`].
+    /// The factors of the hash of each word.
     #[inline(always)]
-    fn hash_eight_texts(self, _: &[&[u8]; EIGHT], _: TextSecrets) -> Option<[u64; EIGHT]> {
+    fn words(self, words: &[u64; EIGHT], secrets: &WordSecrets) -> Factors {
+        Factors::of(words.map(|word| secrets.hash(word)))
+    }
+
+    /// The factors of the hash of each text, if all of them have one of [`TextSecrets::LENGTHS`] and eight are hashed sooner together.
+    #[inline(always)]
+    fn texts(self, _: &[&[u8]; EIGHT], _: TextSecrets) -> Option<Factors> {
         None
     }
 
-    /// The hash of each word.
+    /// The hashes: the low half of each product with the high half.
     #[inline(always)]
-    fn hash_eight(self, words: &[u64; 8], secrets: &WordSecrets) -> [u64; 8] {
-        let mut hashes = *words;
-        for hash in &mut hashes {
-            *hash = secrets.hash(*hash);
+    fn fold(self, factors: Factors) -> [u64; EIGHT] {
+        let mut hashes = factors.left;
+        for (hash, right) in hashes.iter_mut().zip(factors.right) {
+            let product = u128::from(*hash) * u128::from(right);
+            *hash = product as u64 ^ (product >> 64) as u64;
         }
         hashes
+    }
+}
+
+/// What eight hashes are the folded products of.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Factors {
+    pub(crate) left: [u64; EIGHT],
+    pub(crate) right: [u64; EIGHT],
+}
+
+impl Factors {
+    /// Of hashes that are there already.
+    #[inline(always)]
+    pub(crate) fn of(hashes: [u64; EIGHT]) -> Self {
+        Self { left: hashes, right: [1; EIGHT] }
     }
 }
 
@@ -301,7 +326,7 @@ mod tests {
         #[inline(always)]
         fn run(self, arithmetic: impl Arithmetic) {
             let secrets = self.1.rapid().word_secrets().expect("the default hash has some");
-            *self.0 = arithmetic.hash_eight(self.0, secrets);
+            *self.0 = arithmetic.fold(arithmetic.words(self.0, secrets));
         }
     }
 
@@ -310,7 +335,7 @@ mod tests {
         #[inline(always)]
         fn run(self, arithmetic: impl Arithmetic) {
             let secrets = self.1.rapid().text_secrets().expect("the default hash has some");
-            *self.2 = arithmetic.hash_eight_texts(self.0, secrets);
+            *self.2 = arithmetic.texts(self.0, secrets).map(|factors| arithmetic.fold(factors));
         }
     }
 

@@ -3,7 +3,10 @@
 //! A key has a slot in each of some neighbouring segments: in the last one at its place, in the others moved to anywhere in the
 //! segment. So the last slot is the farthest, and where it can be read, all can.
 
-use super::{Fetch, Line};
+use super::{
+    Fetch, Line,
+    unaligned::{alone_from_byte, from_byte, loadable},
+};
 use crate::{
     range::{MOST_SHORT, scale, scale_short},
     simd::{Bmi2, EIGHT},
@@ -375,58 +378,6 @@ impl Slots for Long {
         // SAFETY: the caller's.
         unsafe { alone_from_byte::<u64>(lines, byte) }
     }
-}
-
-/// As many bytes as `T` has, an integer, the first of them lowest.
-///
-/// # Safety
-/// There must be eight bytes from there on.
-#[cfg(target_endian = "little")]
-#[inline(always)]
-unsafe fn from_byte<T: Into<u64>>(lines: &[Line], byte: u64) -> u64 {
-    // SAFETY: the lines reach that far, by the word of the caller; they are initialised and have no padding.
-    unsafe { lines.as_ptr().cast::<u8>().add(byte as usize).cast::<T>().read_unaligned() }.into()
-}
-
-/// As [`from_byte`], by a load of its own.
-///
-/// # Safety
-/// There must be eight bytes from there on.
-#[inline(always)]
-unsafe fn alone_from_byte<T: Copy + Into<u64>>(lines: &[Line], byte: u64) -> u64 {
-    #[cfg(all(target_endian = "little", not(miri)))]
-    {
-        /// At any address.
-        #[derive(Clone, Copy)]
-        #[repr(C, packed)]
-        struct Anywhere<T>(T);
-        // SAFETY: as in `from_byte`. Volatile is what keeps it alone.
-        let word: Anywhere<T> =
-            unsafe { lines.as_ptr().cast::<u8>().add(byte as usize).cast::<Anywhere<T>>().read_volatile() };
-        word.0.into()
-    }
-    #[cfg(not(all(target_endian = "little", not(miri))))]
-    // SAFETY: the caller's.
-    unsafe {
-        from_byte::<T>(lines, byte)
-    }
-}
-
-/// As on the other machines.
-///
-/// # Safety
-/// There must be eight bytes from there on.
-#[cfg(not(target_endian = "little"))]
-unsafe fn from_byte<T: Into<u64>>(lines: &[Line], byte: u64) -> u64 {
-    let (words, at, shift) = (super::words(lines), (byte / 8) as usize, 8 * (byte % 8));
-    let high = if shift == 0 { 0 } else { words[at + 1] << (64 - shift) };
-    (words[at] >> shift | high) & (u64::MAX >> (64 - 8 * size_of::<T>()))
-}
-
-/// The bytes that are the first of eight.
-#[inline(always)]
-fn loadable(lines: &[Line]) -> u64 {
-    (size_of_val(lines) as u64).saturating_sub(7)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod nearby;
 mod non_empty;
 mod pages;
 mod shared;
+mod unaligned;
 
 #[cfg(feature = "std")]
 pub use bytes::MappedBytes;
@@ -37,6 +38,7 @@ pub(crate) use non_empty::{Blocks, BlocksMut, NonEmpty, Place, PlaceMut};
 pub use pages::{advise_huge, align_to_lines_only};
 pub use shared::Shared;
 pub(crate) use shared::SharedLine;
+pub(crate) use unaligned::eight_words;
 
 use crate::error::ParamsError;
 
