@@ -94,20 +94,21 @@ fn at_once<G: Groups, H: Hashes>(hashes: H, way: Way, mut groups: G, answers: &m
     // Hashes that come one by one are no chain of vectors, and what is found is not worth a ring, whose places are further away than one that is
     // always the same: three slots a key take 1.8 ns so by AVX2, and 2.5 by the other loop.
     let mut hashes = Early::new(hashes);
-    let (group, mut count) = hashes.next();
+    let (group, mut count) = hashes.group();
     let mut places = groups.find(group);
-    let (mut group, mut next_count) = hashes.next();
+    hashes.advance();
     let (whole, rest) = answers.as_chunks_mut::<GROUP>();
     for answers in whole {
         if count < GROUP {
             return groups.act_on_some(&places, &mut answers[..count]);
         }
         groups.act(&places, answers);
+        let (group, next_count) = hashes.group();
         places = groups.find(group);
         // Through memory: out of vectors the compiler takes addresses lane by lane, two instructions each, and has no registers to keep them.
         black_box(&places);
         count = next_count;
-        (group, next_count) = hashes.next();
+        hashes.advance();
     }
     let count = count.min(rest.len());
     groups.act_on_some(&places, &mut rest[..count]);
@@ -129,24 +130,23 @@ fn rounds<const MOST: usize, const FETCHED: bool, const FAR: bool, G: Groups, H:
     let slot = move |number: usize| (number & (ahead - 1)) % MOST;
     let mut hashes = Early::new(hashes);
     let mut ring = [groups.find([0; GROUP]); MOST];
-    let (mut group, mut count) = hashes.next();
     let (whole, _) = answers.as_chunks_mut::<GROUP>();
     let mut found = 0;
-    while found < ahead.min(whole.len()) && count == GROUP {
+    while found < ahead.min(whole.len())
+        && let (group, GROUP) = hashes.group()
+    {
         ring[found] = groups.find(group);
         if FETCHED {
             groups.fetch::<FAR>(&ring[found], by);
         }
-        (group, count) = hashes.next();
+        hashes.advance();
         found += 1;
     }
     let mut answered = 0;
     if found == ahead {
         let soon = whole.len() - found;
         for answers in &mut whole[..soon] {
-            if count < GROUP {
-                break;
-            }
+            let (group, GROUP) = hashes.group() else { break };
             if FETCHED && H::ARE_VECTORS {
                 groups.fetch::<FAR>(&ring[slot(found + ahead - asked)], by);
             }
@@ -156,7 +156,7 @@ fn rounds<const MOST: usize, const FETCHED: bool, const FAR: bool, G: Groups, H:
             if FETCHED && !H::ARE_VECTORS {
                 groups.fetch::<FAR>(place, by);
             }
-            (group, count) = hashes.next();
+            hashes.advance();
             found += 1;
             answered += 1;
         }
@@ -165,8 +165,9 @@ fn rounds<const MOST: usize, const FETCHED: bool, const FAR: bool, G: Groups, H:
         groups.act(&ring[slot(number)], answers);
     }
     let rest = &mut answers[found * GROUP..];
-    let count = count.min(rest.len());
+    let (group, count) = hashes.group();
     let places = groups.find(group);
+    let count = count.min(rest.len());
     groups.act_on_some(&places, &mut rest[..count]);
 }
 

@@ -17,14 +17,9 @@ pub trait Hashes {
     fn finish(&self, begun: Self::Begun) -> [u64; GROUP];
 }
 
-/// Hashes of which the next ones are there and those behind them begun, if they are vectors. Words that are computed one by one are not kept: to read
-/// as a vector what was just written as words takes longer than to wait for them.
+/// Hashes of which the next ones are there and, if they are vectors, those behind them begun. What is computed word by word gains nothing by that.
 pub(super) struct Early<H: Hashes> {
     hashes: H,
-    on_their_way: Option<OnTheirWay<H>>,
-}
-
-struct OnTheirWay<H: Hashes> {
     finished: ([u64; GROUP], usize),
     begun: (H::Begun, usize),
 }
@@ -32,27 +27,31 @@ struct OnTheirWay<H: Hashes> {
 impl<H: Hashes> Early<H> {
     #[inline(always)]
     pub(super) fn new(mut hashes: H) -> Self {
-        if !H::ARE_VECTORS {
-            return Self { hashes, on_their_way: None };
+        let mut begun = hashes.begin();
+        let finished = (hashes.finish(begun.0), begun.1);
+        if H::ARE_VECTORS {
+            begun = hashes.begin();
         }
-        let (begun, count) = hashes.begin();
-        let finished = (hashes.finish(begun), count);
-        let begun = hashes.begin();
-        Self { hashes, on_their_way: Some(OnTheirWay { finished, begun }) }
+        Self { hashes, finished, begun }
     }
 
     /// The hashes of the next keys, and how many these are.
     #[inline(always)]
-    pub(super) fn next(&mut self) -> ([u64; GROUP], usize) {
-        let Self { hashes, on_their_way } = self;
-        let Some(OnTheirWay { finished, begun }) = on_their_way else {
-            let (begun, count) = hashes.begin();
-            return (hashes.finish(begun), count);
-        };
-        let next = *finished;
-        *finished = (hashes.finish(begun.0), begun.1);
-        *begun = hashes.begin();
-        next
+    pub(super) fn group(&self) -> ([u64; GROUP], usize) {
+        self.finished
+    }
+
+    /// Goes on to those behind them. Apart from [`group`](Self::group), as each place that it is put in takes some kilobytes of stack where nothing is
+    /// optimised.
+    #[inline(always)]
+    pub(super) fn advance(&mut self) {
+        if !H::ARE_VECTORS {
+            self.begun = self.hashes.begin();
+        }
+        self.finished = (self.hashes.finish(self.begun.0), self.begun.1);
+        if H::ARE_VECTORS {
+            self.begun = self.hashes.begin();
+        }
     }
 }
 
@@ -83,13 +82,15 @@ mod tests {
             let mut early = Early::new(Doubled::<VECTORS>(count));
             let mut left = count;
             while left > 0 {
-                let (hashes, now) = early.next();
+                let (hashes, now) = early.group();
+                early.advance();
                 assert_eq!(now as u64, left.min(GROUP as u64));
                 left -= now as u64;
                 assert_eq!(hashes, [2 * left; GROUP]);
             }
-            assert_eq!(early.next().1, 0);
-            assert_eq!(early.next().1, 0);
+            assert_eq!(early.group().1, 0);
+            early.advance();
+            assert_eq!(early.group().1, 0);
         }
     }
 

@@ -6,7 +6,7 @@ use super::{
     sizing::{Arity, FuseParams},
 };
 use crate::{
-    bulk::{Ahead, GROUP, Groups, Hashes, Source, Stages, Stream, first, grouped, texts_come_by_eight},
+    bulk::{Ahead, GROUP, Groups, Source, Stages, Stream, first, grouped, texts_come_by_eight},
     error::ParamsError,
     filter::Filter,
     hash::{Digest, Hasher, Key, RapidBy},
@@ -167,7 +167,10 @@ impl<S: Store> Filter for BinaryFuse<S> {
     }
 
     fn answer_source(&self, source: impl Source, answers: &mut [bool]) {
-        self.isa.run_by_eight(Answer { filter: self, source, answers });
+        match texts_come_by_eight(&source) {
+            true => self.answer_by_shape::<_, true>(source, answers),
+            false => self.answer_by_shape::<_, false>(source, answers),
+        }
     }
 
     fn stats(&self) -> Stats {
@@ -206,50 +209,66 @@ impl<S> fmt::Debug for BinaryFuse<S> {
     }
 }
 
-struct Answer<'a, S, I> {
-    filter: &'a BinaryFuse<S>,
-    source: I,
-    answers: &'a mut [bool],
-}
-
-impl<S: Store, I: Source> EightTask for Answer<'_, S, I> {
-    #[inline(always)]
-    fn run(self, arithmetic: impl Arithmetic) {
-        let Self { filter: BinaryFuse { params, layout, shape, store, .. }, source, answers } = self;
-        let (layout, lines, by) = (*layout, store.lines(), Fetch::of(size_of_val(store.lines())));
-        if !layout.is_short() {
-            let width = Long::new(params.width()).expect("parameters have at most 32 bits");
-            let ahead = Ahead::<64>::of(3, size_of_val(lines));
-            return match params.arity() {
-                Arity::Three => source.answered(ahead, Asking::<_, 3> { layout, lines, width, by }, answers),
-                Arity::Four => source.answered(ahead, Asking::<_, 4> { layout, lines, width, by }, answers),
-            };
+/// Each shape is a task of its own: of all in one, the loops take three megabytes of stack where nothing is optimised, more than a thread has.
+impl<S: Store> BinaryFuse<S> {
+    fn answer_by_shape<I: Source, const TEXTS: bool>(&self, source: I, answers: &mut [bool]) {
+        match self.shape {
+            Shape::Bytes(width) => self.answer_by::<3, TEXTS>(width, source, answers),
+            // As in `Usual`: two bytes lie in two lines less often, which at three million keys is a tenth of the time. To put eight of them together
+            // takes longer than as many double words; who hashes by vectors has time for it.
+            Shape::Short(width) => match Short::<2>::new(width.bits()) {
+                Some(width) if self.isa.avx512().is_some() => {
+                    self.answer_by::<3, TEXTS>(width, source, answers)
+                }
+                _ => self.answer_by::<3, TEXTS>(width, source, answers),
+            },
+            Shape::Long(width) => self.answer_by::<3, TEXTS>(width, source, answers),
+            Shape::Four(width) => self.answer_by::<4, TEXTS>(width, source, answers),
         }
-        match texts_come_by_eight(&source) {
-            true => by_groups(source.hashes::<_, true>(arithmetic), *shape, layout, lines, answers),
-            false => by_groups(source.hashes::<_, false>(arithmetic), *shape, layout, lines, answers),
+    }
+
+    fn answer_by<const K: usize, const TEXTS: bool>(
+        &self,
+        width: impl Slots,
+        source: impl Source,
+        answers: &mut [bool],
+    ) {
+        let (layout, lines) = (self.layout, self.lines());
+        let asking = Asking::<_, K> { layout, lines, width, by: Fetch::of(size_of_val(lines)) };
+        if layout.is_short() {
+            self.isa.run_by_eight(Answer::<_, _, K, TEXTS> { asking, source, answers });
+        } else {
+            self.isa.run_by_eight(AnswerSingly { asking, source, answers });
         }
     }
 }
 
-#[inline(always)]
-fn by_groups<H: Hashes>(hashes: H, shape: Shape, layout: Layout, lines: &[Line], answers: &mut [bool]) {
-    let bytes = size_of_val(lines);
-    let by = Fetch::of(bytes);
-    match shape {
-        Shape::Bytes(width) => {
-            grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)
-        }
-        Shape::Short(width) => match Short::<2>::new(width.bits()) {
-            // As in `Usual`: two bytes lie in two lines less often, which at three million keys is a tenth of the time. To put eight of them together
-            // takes longer than as many double words; who hashes by vectors has time for it.
-            Some(width) if H::ARE_VECTORS => {
-                grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers)
-            }
-            _ => grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers),
-        },
-        Shape::Long(width) => grouped(hashes, 3, bytes, Asking::<_, 3> { layout, lines, width, by }, answers),
-        Shape::Four(width) => grouped(hashes, 4, bytes, Asking::<_, 4> { layout, lines, width, by }, answers),
+struct Answer<'a, W, I, const K: usize, const TEXTS: bool> {
+    asking: Asking<'a, W, K>,
+    source: I,
+    answers: &'a mut [bool],
+}
+
+impl<W: Slots, I: Source, const K: usize, const TEXTS: bool> EightTask for Answer<'_, W, I, K, TEXTS> {
+    #[inline(always)]
+    fn run(self, arithmetic: impl Arithmetic) {
+        let hashes = self.source.hashes::<_, TEXTS>(arithmetic);
+        grouped(hashes, K, size_of_val(self.asking.lines), self.asking, self.answers);
+    }
+}
+
+/// Of filters so large that a slot's number does not fit 32 bits.
+struct AnswerSingly<'a, W, I, const K: usize> {
+    asking: Asking<'a, W, K>,
+    source: I,
+    answers: &'a mut [bool],
+}
+
+impl<W: Slots, I: Source, const K: usize> EightTask for AnswerSingly<'_, W, I, K> {
+    #[inline(always)]
+    fn run(self, _: impl Arithmetic) {
+        let ahead = Ahead::<64>::of(K, size_of_val(self.asking.lines));
+        self.source.answered(ahead, self.asking, self.answers);
     }
 }
 
